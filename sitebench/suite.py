@@ -97,7 +97,6 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def first_name(self) -> str:
-        """The command in help and examples."""
         return self.long_name or self.name
 
     def locustfile_path(self) -> Path:

@@ -127,7 +127,6 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        """Return the HTML of a notebook."""
         facts = {
             "operations per second": f"{self._least}{format_rate(self.ops_per_s)}",
             "p50, p99, max": ", ".join(map(self._mark, ("p50", "p99", "max"))),

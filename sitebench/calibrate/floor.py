@@ -24,8 +24,6 @@ class Exchange(NamedTuple):
 
 
 class Responder(msgspec.Struct, frozen=True):
-    """The floor's server, in a process of its own."""
-
     port: int
     pid: int
     exchange: Exchange

@@ -77,7 +77,6 @@ class _Sweep:
         self._point_s = window + _POINT_S
 
     def left_s(self) -> float:
-        """Return the time of the missing points."""
         n_done, planned = self.progress()
         return (planned - n_done) * self._point_s
 

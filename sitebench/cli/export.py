@@ -82,7 +82,6 @@ def export(options: _ExportOptions, run: Path) -> None:
 
 
 def as_text(run: RunFile, form: str, rows: str = "points") -> Iterator[str]:
-    """Yield the lines of a run file as text."""
     lines: Callable[[RunFile], Iterator[str]]
     lines = resolve_name(f"sitebench.runs.export.{form}:{rows}")
     with run.reading("a value"):

@@ -104,7 +104,6 @@ def _say_simulating(scenario: Scenario, machines: Sequence[RateTable], table: Ra
 def _other_machine(
     suite: PlanSuite, options: PlanOptions, machines: Sequence[RateTable], table: RateTable
 ) -> Plan | SitebenchError:
-    """Plan the same scenario with a machine of 1997; return the error if that fails."""
     from sitebench.plan.choose import plan
 
     try:

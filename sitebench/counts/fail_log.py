@@ -82,8 +82,6 @@ def _is_log(file: Path) -> bool:
 
 @dataclass
 class FailLog:
-    """The log of one point, or of a test without one."""
-
     path: str
     point: str | None
     """The point's key in the run file."""

@@ -66,7 +66,6 @@ class Counter(_Metric):
 
     @property
     def column(self) -> str:
-        """Its name as a sum."""
         return f"{self}_ns" if self.unit == "ns" else str(self)
 
     def figure(self, total: int, operations: int) -> int | float | None:

@@ -71,8 +71,6 @@ Bounds = tuple[float, float | None]
 
 
 class Intervals(msgspec.Struct, frozen=True):
-    """The 95 % intervals of a window's percentiles."""
-
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
     """Seconds of a window that would suffice, for percentiles of half seconds too correlated."""
@@ -85,7 +83,6 @@ def too_alike_to_tell(would_do_s: float) -> str:
 def percentile_intervals(
     stretches: Sequence[Histogram], censored: Histogram | None = None, *, stretch_s: float = 0.5
 ) -> Intervals:
-    """Return the interval of each percentile, from the window's half seconds."""
     if len(stretches) < _LEAST_STRETCHES:
         return Intervals()
     never_answered_ns = math.inf
@@ -123,8 +120,6 @@ class _Spread(msgspec.Struct, frozen=True):
 
 
 class _Window:
-    """The half seconds of a window, by value."""
-
     def __init__(self, stretches: Sequence[Histogram]) -> None:
         self.whole = Histogram()
         self._values = list[list[int]]()
@@ -231,7 +226,6 @@ class _Hypothesis(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def _hypotheses(size: int) -> tuple[_Hypothesis, ...]:
-    """Return all hypotheses for a window of this number of half seconds."""
     scales = [2**n for n in range(size.bit_length() - 1)]
     times = [2**n for n in range(size.bit_length()) if 2**n <= size]
     weigh = sum(math.sqrt(time) for time in times) * len(_EXCESSES)

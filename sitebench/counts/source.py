@@ -22,8 +22,6 @@ START = "start"
 
 
 class StepTotals(msgspec.Struct):
-    """A step of a program, summed over drains."""
-
     program: str
     step: str
     count: int = 0
@@ -116,8 +114,6 @@ def ended(drained: Drained) -> Iterator[StepRecord]:
 
 
 class Source(Protocol):
-    """Starts and stops lanes, and drains their records."""
-
     def start_lanes(self, program: str, n: int) -> None: ...
     def stop_lanes(self, program: str, n: int) -> None: ...
     def drain(self) -> Drained: ...

@@ -112,8 +112,6 @@ class _Tester(msgspec.Struct):
 
 
 class SpanCounts:
-    """Adds up the drains' records of each span."""
-
     def __init__(self, span_s: float = math.inf) -> None:
         self._span_s = span_s
         self._steps: dict[tuple[int, str, str], _Counted] = {}

@@ -63,7 +63,6 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name of the stages in tables."""
         if len(self.stages) <= _MOST_NAMED:
             return f"stages {', '.join(map(str, self.stages))}"
         highest = plural(round(self.highest), "user")
@@ -73,12 +72,10 @@ class Stages(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_option(cls, text: str) -> Stages:
-        """Read the value of an option: stages, or `@FILE.csv` with minutes and rates."""
         return _of_file(text[1:]) if text.startswith("@") else cls.parse(text)
 
     @classmethod
     def parse(cls, text: str) -> Stages:
-        """Read stages, as `str` writes them."""
         parts = [part.strip() for part in text.split(",")]
         return _check(f"stages {text[:60]!r}", map(_stage, parts))
 

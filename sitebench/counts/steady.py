@@ -68,8 +68,6 @@ _Slot = tuple[float, float, float]
 
 
 class Steadiness(StrEnum):
-    """Whether the rate of a window was steady."""
-
     SETTLED = "settled"
     UNSETTLED = "unsettled"
     GROWING = "growing"
@@ -204,7 +202,6 @@ def settle(
 
 
 def _growth(drains: Sequence[tuple[float, int]], queue: Sequence[int]) -> str:
-    """Describe the growth of the queue over the whole window, if any."""
     ends = list(accumulate(seconds for seconds, _ in drains))
     slots = [(begin, end, float(queue[bisect_left(ends, end)])) for begin, end, _ in _rates(drains)]
     drift, usual = _drift(slots), median(length for _, _, length in slots)

@@ -73,7 +73,6 @@ class Tally(msgspec.Struct):
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:
-        """Begin a window at the end of a drain."""
         cpu, underway = tuple(boundary.cpu_ns), boundary.underway_ns
         queue, begin_ns = Queue(boundary.backlog, boundary.in_flight), boundary.t1_ns
         return cls(
@@ -89,7 +88,6 @@ class Tally(msgspec.Struct):
 
     @property
     def seconds(self) -> float:
-        """The actual length of the window."""
         if self.length_s is not None:
             return self.length_s
         return 0.0 if self.t0_ns is None else (self.t1_ns - self.t0_ns) / 1e9
@@ -120,7 +118,6 @@ class Tally(msgspec.Struct):
 
     @property
     def thread_cpu_s(self) -> tuple[float, ...]:
-        """CPU seconds of each engine thread within the window."""
         start = self.cpu_start_ns or (0,) * len(self.cpu_ns)
         return tuple((end - begin) / 1e9 for begin, end in zip(start, self.cpu_ns, strict=True))
 

@@ -20,8 +20,6 @@ _PATTERN = re.compile(r"(p[0-9.]+):([0-9.]+%)(?:,(.+))?")
 
 
 class Until(msgspec.Struct, frozen=True):
-    """A percentile, its precision, and a time limit."""
-
     percentile: str
     precision: float
     """Half the width of the interval, as a share of the percentile."""

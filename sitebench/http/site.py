@@ -31,8 +31,6 @@ _MOST_BYTES = 1 << 20
 
 
 class Page(msgspec.Struct, frozen=True):
-    """An answer to a request without cookies."""
-
     status: int
     reason: str
     server: str | None

@@ -112,7 +112,6 @@ def recording(
 
 
 def _check_monitor(url: str | None) -> None:
-    """Raise unless the monitor of the target's machine answers."""
     if url is None:
         return
     from http.client import HTTPException

@@ -152,8 +152,6 @@ class ObjectiveState(StrEnum):
 
 
 class _ConditionResult(msgspec.Struct, frozen=True):
-    """A condition at a point: whether the point meets it, and the measured value."""
-
     condition: _Condition
     state: ObjectiveState
     value: Number
@@ -171,8 +169,6 @@ class _ConditionResult(msgspec.Struct, frozen=True):
 
 
 class _Condition(msgspec.Struct, frozen=True):
-    """A metric and its bound."""
-
     metric: str
     operator: str
     bound: float
@@ -257,7 +253,6 @@ class Objective(msgspec.Struct, frozen=True):
         )
 
     def to_manifest(self) -> dict[str, Any]:
-        """Return the texts for a run file's manifest."""
         texts: dict[str | None, list[str]] = {}
         for condition in self.conditions:
             texts.setdefault(condition.operation, []).append(condition.text)

@@ -42,8 +42,6 @@ def _one_number_of_users(text: str) -> int:
 
 @dataclass(frozen=True)
 class LoadOptions(Options):
-    """The load and its generator."""
-
     users: int = option.parsed(
         64,
         "Virtual users, each with one connection.",
@@ -220,8 +218,6 @@ def staged(options: _L) -> _L:
 
 @dataclass(frozen=True)
 class RepeatOptions:
-    """The output, and the number of repeats."""
-
     out: str | None = option.file("Run file to write, or to resume if it exists.", **_OUTPUT)
     resume: bool = option.flag("Continuation of the run in --out, which must exist.", **_OUTPUT)
     json: bool = option.flag("JSON instead of tables: one object per point.", **_OUTPUT)
@@ -235,8 +231,6 @@ class RepeatOptions:
 
 @dataclass(frozen=True)
 class MeasureOptions(RepeatOptions):
-    """Options of `run` and `sweep` besides those of their points."""
-
     until: Until | None = option.parsed(
         None,
         "Percentile and its precision, such as 'p99:5%': the window grows until this precision is "
@@ -278,8 +272,6 @@ _AUTO = "auto"
 
 @dataclass(frozen=True)
 class PeakOptions(RepeatOptions):
-    """Options of `peak`: client counts, or an objective."""
-
     clients: tuple[int, ...] = option.sizes(
         "Numbers of users to measure (default: the papers' 2,4,8,14,28,56,112).", **_COMMAND
     )

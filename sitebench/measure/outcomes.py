@@ -98,7 +98,6 @@ def advised_results(
 def judge_points(
     specs: Iterable[PointSpec], store: RunStore, objective: Objective | None
 ) -> list[Judged]:
-    """Judge all planned points, measured or not."""
     judged = []
     results = {replace(r.spec, threads=None).key: r for r in best_tries(store.results())}
     for spec in specs:

@@ -44,8 +44,6 @@ _DECIDED = ("measured", "failed")
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request to a runner: a test, and its place in a run file."""
-
     test: Test
     store: Path
     least_workers: int
@@ -129,7 +127,6 @@ class Runner:
                     print(line, file=sys.stderr, flush=True)
 
     def _read_from(self, begin: int) -> str:
-        """Return the processes' output from a position on."""
         end = os.fstat(self._output.fileno()).st_size
         return os.pread(self._output.fileno(), end - begin, begin).decode(errors="replace")
 
@@ -212,7 +209,6 @@ class _RunnerProcess:
 def _attend(
     process: _RunnerProcess, test: Test, store: RunStore, watch: Callable[[float], None]
 ) -> None:
-    """Wait for a point's result, and then for its end."""
     began, options = time.monotonic(), test.options
     limit_s = most_s(test.spec) + (0.0 if options.workers is None else options.workers_wait)
     while (elapsed := time.monotonic() - began) < limit_s:

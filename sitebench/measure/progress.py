@@ -25,8 +25,6 @@ from sitebench.verdict.verdict import Quoted
 
 
 class JsonLines(Reporter, Closing):
-    """Prints a JSON object on standard output when a point is done."""
-
     def __init__(self, objective: Objective | None = None) -> None:
         self._objective = objective
 
@@ -41,8 +39,6 @@ class JsonLines(Reporter, Closing):
 
 
 def counting(repeats: int) -> Callable[[PointSpec], str]:
-    """Return a function that names a point and its repeat."""
-
     def name_point(spec: PointSpec) -> str:
         turn = f", repeat {spec.repeat + 1} of {repeats}" if repeats > 1 else ""
         return f"{spec.title}{turn}"
@@ -147,7 +143,6 @@ class LiveProgress(Reporter, Closing):
         self._done += 1
 
     def _title(self, spec: PointSpec) -> str:
-        """Return the name of a point, after its number among the planned points."""
         nth = f"{self._done + 1}/{self._planned} " if self._planned > 1 else ""
         return f"{nth}{escape(self._named(spec))}"
 

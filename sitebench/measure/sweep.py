@@ -46,8 +46,6 @@ class Reporter:
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """Points that share one target, and how to open it."""
-
     title: str
     tests: Sequence[Test]
     open: Callable[[], AbstractContextManager[OpenTarget[Any]]]
@@ -81,7 +79,6 @@ def sweep(stages: Sequence[Stage], store: RunStore, reporter: Reporter) -> list[
 def _results_of(
     stage: Stage, runner: Runner, store: RunStore, reporter: Reporter
 ) -> list[PointResult]:
-    """Measure the missing points of a stage; return its counted results."""
     tries = {test.spec.key: _read_tries(test, store) for test in stage.tests}
     missing = [test for test in stage.tests if _next(test, tries[test.spec.key], store) is not None]
     for test in stage.tests:
@@ -100,7 +97,6 @@ def _results_of(
 
 
 def _read_tries(test: Test, store: RunStore) -> list[PointResult]:
-    """Return the tries of a point that are done."""
     tries: list[PointResult] = []
     while (following := _next(test, tries, store)) and (result := store.result(following.spec)):
         tries.append(result)

@@ -88,7 +88,6 @@ def _addresses_called(inodes: Set[int]) -> set[tuple[str, int]]:
 
 
 def _names_called(inodes: Set[int], unix: Mapping[int, UnixSocket]) -> set[bytes]:
-    """Return the names of the Unix sockets at the other ends of connections."""
     unnamed = (sock for inode, sock in unix.items() if inode in inodes and not sock.name)
     peers = (unix.get(sock.peer) for sock in unnamed)
     return {peer.name for peer in peers if peer is not None and peer.name}

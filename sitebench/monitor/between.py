@@ -78,7 +78,6 @@ def _behind_use(start: Sample, end: Sample) -> tuple[BehindUse, ...]:
 
 
 def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
-    """Return a process's use."""
     looked = end.looked - start.looked
     return ProcessUse(
         **_figure_differences(start, end),

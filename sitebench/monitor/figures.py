@@ -27,8 +27,6 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class SampleRow(Protocol):
-    """One row of the run file's samples."""
-
     @property
     def t_ns(self) -> int: ...
     @property

@@ -24,8 +24,6 @@ _TCP_EXTENDED = ("ListenOverflows", "ListenDrops")
 
 
 class NetworkReader:
-    """Reads the network namespace of a process."""
-
     def __init__(self, pid: int | None = None) -> None:
         self._place = "/proc/self/net" if pid is None else f"/proc/{pid}/net"
         self._is_own = pid is None

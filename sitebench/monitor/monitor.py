@@ -32,8 +32,6 @@ _FIRST_ANSWER_S = 2.0
 
 
 class Probe(Protocol):
-    """Reads the counters that a target reports of itself."""
-
     @property
     def source(self) -> str:
         """The name of the source in messages."""

@@ -21,7 +21,6 @@ _INIT = 1
 
 
 def interface_to(host: str, port: int) -> str | None:
-    """Return the interface through which an address is reached, if known."""
     with contextlib.suppress(OSError):
         for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM):
             with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -98,6 +97,5 @@ def sockets_of(pid: int) -> Iterator[str]:
 
 
 def ancestors(pid: int) -> Iterator[int]:
-    """Yield a process's parent, its parent, and so on."""
     while (text := texts.read(f"/proc/{pid}/stat")) and (pid := texts.process_stat(text).parent):
         yield pid

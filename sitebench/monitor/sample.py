@@ -59,8 +59,6 @@ class ProcessSample(msgspec.Struct, frozen=True):
 
 
 class BehindSample(msgspec.Struct, frozen=True):
-    """A program behind the target, with its descendants."""
-
     pid: int
     name: str
     cpu_s: float
@@ -227,7 +225,6 @@ class Changes:
         return self.changed_rows(row for row in sample.rows() if row[0] not in silent)
 
     def changed_rows(self, rows: Iterable[Row]) -> list[Row]:
-        """Return the rows of a sample that differ from the sample before."""
         changed: list[Row] = []
         sources: set[str] = set()
         for source, name, value in rows:

@@ -85,7 +85,6 @@ def unix_sockets() -> Iterator[UnixSocket]:
 
 
 def _dump(request: bytes) -> Iterator[bytes]:
-    """Yield the kernel's answers to a request, one for each socket."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:
         kernel.settimeout(_TIMEOUT_S)
         length = _HEADER.size + len(request)

@@ -196,7 +196,6 @@ def process_stat(text: str) -> ProcessStat:
 
 
 def ignores_children(status: str) -> bool:
-    """Return whether SIGCHLD is ignored, from /proc/PID/status."""
     for line in status.splitlines():
         if line.startswith("SigIgn:"):
             return bool(int(line.split()[1], 16) >> (signal.SIGCHLD - 1) & 1)
@@ -259,7 +258,6 @@ def control_group(text: str, version: int) -> str | None:
 
 
 def switches(status: Mapping[str, int]) -> tuple[int, int] | None:
-    """Return the voluntary and involuntary switches of a thread's status, if any."""
     if not status.keys() >= SWITCHES:
         return None
     return status["voluntary_ctxt_switches"], status["nonvoluntary_ctxt_switches"]

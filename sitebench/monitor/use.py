@@ -112,8 +112,6 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class BehindUse(msgspec.Struct, frozen=True):
-    """A program behind the target, and the CPU that it used."""
-
     name: str
     cpu_s: float
 

@@ -67,7 +67,6 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
 
 
 def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
-    """Return a plan with the suite's further laws."""
     suite = plan.suite
     calculations = suite.calculations(options or suite.options(), plan.rates, plan.values)
     return replace(plan, calculations=tuple(calculations))

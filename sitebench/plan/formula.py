@@ -101,8 +101,6 @@ class Constant(Formula):
 
 @dataclass(frozen=True)
 class Operation(Formula):
-    """Two formulas and the operator between them."""
-
     sign: str
     left: Formula
     right: Formula
@@ -141,8 +139,6 @@ def _active_side(side: Formula, inputs: Mapping[str, float]) -> Formula:
 
 @dataclass(frozen=True)
 class Least(Formula):
-    """The smaller of two formulas."""
-
     left: Formula
     right: Formula
 

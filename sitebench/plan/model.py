@@ -30,8 +30,6 @@ MOST_CORES = 10_000
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A number of a law, and its formula."""
-
     key: str
     meaning: str
     unit: str
@@ -59,7 +57,6 @@ _SIMULTANEOUS, _ONLINE, _MACHINES = Input("simultaneous"), Input("online"), Inpu
 
 
 def _of_sessions(operations: Iterable[str]) -> Law:
-    """Return the law of sessions made of these operations."""
     costs = [
         Step(f"cost_{name}", f"seconds of {name} per session", "s", _cost(name))
         for name in operations
@@ -78,7 +75,6 @@ def _of_sessions(operations: Iterable[str]) -> Law:
 
 
 def _of_pages() -> Law:
-    """Return the law of visitors who look at one page after another."""
     return Law(
         (
             Step("mean_s", "a machine's time per page", "s", Constant(1.0) / _PAGES_PER_S),
@@ -210,7 +206,6 @@ def needed(scenario: Scenario) -> tuple[str, ...]:
 
 
 def rate_key(scenario: Scenario, operation: str) -> str:
-    """Return the name of an operation's rate in the law's inputs."""
     return _PAGES_PER_S.key if scenario.mix is None else f"rate_{operation}"
 
 

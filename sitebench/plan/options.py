@@ -44,8 +44,6 @@ def _show(pairs: Pairs) -> str:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """Options of the planner; a suite's class adds its own options and presets."""
-
     community: int | None = option.size(
         None, "People in the community to plan machines for.", panel="Load"
     )

@@ -159,7 +159,6 @@ def _fields(planner: _Planner) -> Iterator[_Field]:
 
 
 def _top(scenario: Scenario) -> float:
-    """Return the largest active share of the slider and the chart."""
     return 0.2 if scenario.active <= 0.2 else 1.0
 
 

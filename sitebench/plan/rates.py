@@ -42,7 +42,6 @@ class RateTable(msgspec.Struct, frozen=True):
         return cls("typed in", (UNSTATED,), {name: (rate,) for name, rate in rates.items()})
 
     def rates_at(self, size: int) -> dict[str, float]:
-        """Return the known rates at this size."""
         if size not in self.sizes:
             sizes = ", ".join(format_size(n) for n in self.sizes if n != UNSTATED)
             raise UnknownValue(

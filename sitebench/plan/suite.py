@@ -17,8 +17,6 @@ from sitebench.suite import suites
 
 
 class PrintedAnswer(msgspec.Struct, frozen=True):
-    """The results that the paper's workbook prints for a machine and its own inputs."""
-
     preset: str
     simultaneous: int
     community: int

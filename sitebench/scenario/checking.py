@@ -110,7 +110,6 @@ def _is_cut_off(steps: list[StepStats]) -> bool:
 
 
 def _has_failed_start(script: Script, steps: list[StepStats]) -> bool:
-    """Return whether a step of `[start]` failed."""
     begins = bool(script.start["steps"])
     return begins and any(step.failures for step in steps if step.program == START)
 

@@ -150,7 +150,6 @@ def _is_secret_header(name: str) -> bool:
 
 
 def _pauses(exchanges: Sequence[Exchange]) -> Iterator[float]:
-    """Yield the pause before each request, or 0."""
     ended_s: float | None = None
     for exchange in exchanges:
         if (begun_s := exchange.begun_s) is None:
@@ -456,7 +455,6 @@ class _Making:
         return f"{{env.{_unique_name(self.variables, variable, value)}}}"
 
     def needs(self, text: str) -> Iterator[str]:
-        """Yield the remaining tasks of the author."""
         if places := ", ".join(_random_places(text)):
             yield f"what looks random is kept on lines {places}: see that none is a secret"
         if self.columns:
@@ -493,7 +491,6 @@ class _Making:
 
 
 def _unique_name(values: dict[str, str], stem: str, value: str) -> str:
-    """Return the name of a value, which no other value has."""
     tries = (stem if n == 1 else f"{stem}_{n}" for n in count(1))
     return next(name for name in tries if values.setdefault(name, value) == value)
 
@@ -562,7 +559,6 @@ def _is_shallow(value: Any, depth: int) -> bool:
 
 
 def _in_toml(value: Any, depth: int = _DEEPEST) -> bool:
-    """Return whether a scenario can hold this JSON."""
     is_number = isinstance(value, int) and abs(value) >= 2**63
     inner = all(_in_toml(child, depth - 1) for child in _inner(value)) if depth else False
     return value is not None and not is_number and inner

@@ -114,7 +114,6 @@ class Script:
 
     @property
     def adding(self) -> frozenset[tuple[str, str]]:
-        """Rows of steps that add people."""
         return frozenset((row, step) for row, operation in self._rows for step in operation.adding)
 
     @property
@@ -134,7 +133,6 @@ class Script:
 
     @property
     def _rows(self) -> Iterator[tuple[str, Operation]]:
-        """Yield operations with the names of their rows."""
         for operation in self.operations:
             yield self.name if self.counts is not None else operation.name, operation
 
@@ -179,7 +177,6 @@ class Script:
         return replace(self, think_s=mean_s)
 
     def spec(self, slot: WorkerSlot) -> dict[str, Any]:
-        """Return the script for an engine."""
         return {
             **self.checked_spec(self.secrets),
             "think_ms": self.think_s * 1e3,

@@ -43,7 +43,6 @@ class Field:
 
 
 def harvest(locales: Sequence[str]) -> str:
-    """Return the pools file of these locales, drawn from the installed Faker."""
     from importlib.metadata import version
 
     head = f"{HEADER}\nfaker {version('faker')}\n"
@@ -91,7 +90,6 @@ EXAMPLES = ", ".join(DEFAULT_LOCALES)
 
 
 def country(locale: str) -> str:
-    """Return the ISO 3166 country code of a locale."""
     _, _, code = locale.partition("_")
     if len(code) == 2 and code.isascii() and code.isalpha() and code.isupper():
         return code

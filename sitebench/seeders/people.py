@@ -52,7 +52,6 @@ class Spec:
         return DEFAULT_POOL if slow else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the spec for the engine and for manifests."""
         fields: dict[str, object] = {
             "seed": self.seed,
             "size": self.size,
@@ -87,7 +86,6 @@ class People:
 
     @property
     def spec_json(self) -> str:
-        """The spec as `sitebench._engine.Population` takes it."""
         return json.dumps(self.spec.to_dict())
 
     def manifest(self) -> dict[str, object]:

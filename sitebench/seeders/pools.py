@@ -27,8 +27,6 @@ _SHIPPED = Path(__file__).with_name("pools.txt")
 
 @dataclass(frozen=True, slots=True)
 class PoolsFile:
-    """A pools file, and its SHA-256."""
-
     path: Path
     digest: str
 
@@ -46,7 +44,6 @@ def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None
 
 
 def _put_together(locales: Sequence[str]) -> str:
-    """Return the pools of `locales`, shipped or drawn by Faker."""
     head, shipped = _read_shipped()
 
     def fallback(field: Field) -> Sequence[str]:

@@ -69,7 +69,6 @@ class Child:
             raise
 
     def ask(self) -> dict[str, Any]:
-        """Return the state of the child's service."""
         state: dict[str, Any] = self._exchange({}, ANSWER_S)["state"]
         return state
 
@@ -129,7 +128,6 @@ class Child:
 
 
 def of_this_parent(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a child process that polls `is_orphaned`."""
     return {**environment, _PARENT: str(os.getpid())}
 
 
@@ -161,8 +159,6 @@ def revive(dumped: Mapping[str, str]) -> SitebenchError:
 
 
 class Service(msgspec.Struct, frozen=True):
-    """The service of a child process; `ready` is its first answer."""
-
     ready: Mapping[str, Any]
     stop: Callable[[], object]
     state: Callable[[], Mapping[str, Any]] = dict

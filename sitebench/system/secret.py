@@ -50,7 +50,6 @@ def address(url: str) -> str:
 
 
 def first_line(path: str, kind: str, variable: str) -> str:
-    """Return the first line of a file that holds a secret."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:

@@ -38,7 +38,6 @@ class Stop:
     def on_signals(
         self, *signals: int, handler: _Handler = lambda _signal, _frame: None
     ) -> Iterator[None]:
-        """Set the event on signals, in the main thread, and run `handler`."""
         previous = {number: signal.signal(number, handler) for number in signals}
         woke = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         try:

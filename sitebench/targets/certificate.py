@@ -25,7 +25,6 @@ subjectAltName = DNS:localhost, IP:{host}
 
 
 def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:
-    """Make a certificate for an address of this machine, and its key."""
     config = cert.with_suffix(".cnf")
     config.write_text(_REQUEST.format(host=host))
     argv = ["req", "-x509", "-nodes", "-newkey", "ec", "-days", "30"]

@@ -50,7 +50,6 @@ class Deadline(Closing):
         return time.monotonic() >= self._end
 
     def remaining(self, at_most: float) -> float:
-        """Return a timeout for the next call."""
         # A timeout of zero would make the socket non-blocking.
         return min(at_most, max(0.001, self._end - time.monotonic()))
 

@@ -63,6 +63,5 @@ def open_child(
 
 
 def service(server: NativeServer, opened: contextlib.ExitStack) -> Service:
-    """Return the service of the child process."""
     ca = stopping(server, opened)
     return Service({"port": server.port, "ca": ca}, opened.pop_all().close, server.stats)

@@ -78,7 +78,6 @@ def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
 
 
 def facts_of(server: InProcess[Any], options: TlsOptions) -> Known:
-    """Return the fields of the OpenTarget of a server in this process."""
     return {
         "pid": os.getpid(),
         "cores": server.threads,
@@ -89,7 +88,6 @@ def facts_of(server: InProcess[Any], options: TlsOptions) -> Known:
 
 
 def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
-    """Return the certificate of a server at `host`, as the engine reads it."""
     return (tls if isinstance(tls, ServerTls) else ServerTls()).to_engine(host)
 
 

@@ -31,8 +31,6 @@ _ENTER = 'for group in $1; do echo $$ > "$group" || exit 1; done; shift; exec "$
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Limits of a target; None means no limit."""
-
     processors: int | None = None
     memory: int | None = None
     """Bytes, cached files included."""
@@ -75,8 +73,6 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Confinement(msgspec.Struct, frozen=True):
-    """The start of a target within its limits."""
-
     before: tuple[str, ...] = ()
     """The prefix of the target's command."""
     host: str | None = None

@@ -32,8 +32,6 @@ _A = TypeVar("_A", bound=ServerAddress)
 
 
 class Known(TypedDict, total=False):
-    """Fields of the OpenTarget of a server that was started here."""
-
     pid: int
     cores: int
     disposable: bool
@@ -83,7 +81,6 @@ class OpenTarget(Closing, Generic[_A]):
         return replace(self, disposable=False, owned=self.owned or self.disposable)
 
     def without_process(self) -> Self:
-        """Return the target for a process that did not start it."""
         return replace(self, alive=_lives, stop=_stop_nothing, counters=dict)
 
     def to_json(self) -> dict[str, Any]:

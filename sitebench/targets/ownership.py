@@ -32,7 +32,6 @@ def owns(host: str, port: int, *, owned: bool, named: bool) -> bool:
 
 
 def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = True) -> None:
-    """Raise NotYours unless `what` may write to a target."""
     if owns(host, port, owned=owned, named=named):
         return
     declare = f"if it is yours, {_permit(host)}"

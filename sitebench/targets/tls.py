@@ -148,8 +148,6 @@ def check_tls(
 
 
 class ServerTls(msgspec.Struct, frozen=True):
-    """A server's certificate; without files a certificate is made."""
-
     cert: str | None = None
     key: str | None = None
     key_password: str | None = None
@@ -181,7 +179,6 @@ class ServerTls(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def ca_file(pem: str) -> Iterator[str]:
-    """Yield a file with the authority of a certificate that was made for a server."""
     with scratch() as folder:
         path = folder / "ca.pem"
         path.write_text(pem, encoding="ascii")

@@ -22,8 +22,6 @@ _KEY: Final[Placement] = {"panel": "TLS", "local": True, "form": False}
 
 @dataclass(frozen=True)
 class TlsOptions:
-    """TLS of clients: trusted authorities, their certificate, and session resumption."""
-
     tls: bool = option.flag(
         "TLS to a target that sitebench starts, with a generated certificate.", panel="TLS"
     )
@@ -45,8 +43,6 @@ class TlsOptions:
 
 @dataclass(frozen=True)
 class TlsServeOptions:
-    """TLS of servers: their certificate, and the clients that they accept."""
-
     tls: str | None = option.choice(
         None, "TLS with a certificate generated at the start.", SELF_SIGNED, panel="TLS"
     )

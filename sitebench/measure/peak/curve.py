@@ -65,7 +65,6 @@ def knee(curve: Sequence[Spot]) -> Spot | None:
 
 
 def plot(curve: Sequence[Spot], bend: Spot | None) -> str:
-    """Plot response time over throughput in text."""
     if len(curve) < 2:
         return ""
     most_rate = max(spot.rate for spot in curve)

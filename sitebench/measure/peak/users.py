@@ -15,8 +15,6 @@ _MEASURE_AGAIN = "measure longer (--measure) or more often (--repeats), on an id
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A number of users, and whether the objective holds with so many."""
-
     users: int
     outcome: Outcome
     message: str

@@ -79,7 +79,6 @@ class Grid:
         return cell(row, column)
 
     def define(self, name: str, top: int, left: int, bottom: int, right: int) -> None:
-        """Name a range of cells, for formulas of every sheet."""
         self.book.define_name(name, f"='{self.name}'!{xl_range_abs(top, left, bottom, right)}")
 
     def choose(self, row: int, column: int, source: str) -> None:
@@ -88,7 +87,6 @@ class Grid:
         self.sheet.data_validation(row, column, row, column, rule)
 
     def warn(self, row: int, column: int, text: str, value: str) -> None:
-        """Write a formula whose result is a warning or empty."""
         self.sheet.write_formula(row, column, f"={text}", self.format(**_STYLES["warning"]), value)
 
 

@@ -32,8 +32,6 @@ def size_label(size: int) -> Value:
 
 
 class RateSheet(msgspec.Struct, frozen=True):
-    """A suite's sheet of rates, and the formulas that refer to it."""
-
     suite: PlanSuite
     tables: tuple[RateTable, ...]
     operations: tuple[str, ...]
@@ -54,7 +52,6 @@ class RateSheet(msgspec.Struct, frozen=True):
         return f"MATCH({machine},{self.range_name('names')},0)"
 
     def sizes(self, machine: str) -> str:
-        """Return the range of the sizes of the machine in a cell."""
         return f"INDEX({self.range_name('rates')},{self._row(machine)},0)"
 
     def find(self, machine: str, size: str, operation: str) -> str:

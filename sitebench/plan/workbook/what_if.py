@@ -39,8 +39,6 @@ _SHAPES = {"share": SHARE, "s": SMALL}
 
 
 class WhatIf(msgspec.Struct, frozen=True):
-    """The content of a sheet."""
-
     suite: PlanSuite
     scenario: Scenario
     law: Law
