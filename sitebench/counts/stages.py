@@ -98,15 +98,13 @@ class Stages(msgspec.Struct, frozen=True):
 
     def users_at(self, at_s: float) -> int:
         """Return the number of users, at least 1, because a test begins with a user."""
-        return max(1, round(self._level(at_s)))
-
-    def _level(self, at_s: float) -> float:
         begin_s = level = 0.0
         for stage in self.stages:
             if at_s < begin_s + stage.lasts_s:
-                return level + (stage.level - level) * (at_s - begin_s) / stage.lasts_s
+                level += (stage.level - level) * (at_s - begin_s) / stage.lasts_s
+                break
             begin_s, level = begin_s + stage.lasts_s, stage.level
-        return level
+        return max(1, round(level))
 
     @property
     def span_s(self) -> float:

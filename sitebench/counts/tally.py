@@ -73,18 +73,11 @@ class Tally(msgspec.Struct):
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:
-        cpu, underway = tuple(boundary.cpu_ns), boundary.underway_ns
-        queue, begin_ns = Queue(boundary.backlog, boundary.in_flight), boundary.t1_ns
-        return cls(
-            begin_ns,
-            begin_ns,
-            cpu,
-            cpu,
-            underway_start_ns=underway,
-            underway_ns=underway,
-            queue_start=queue,
-            queue_end=queue,
-        )
+        cpu = tuple(boundary.cpu_ns)
+        tally = cls(boundary.t1_ns, boundary.t1_ns, cpu, cpu)
+        tally.underway_start_ns = tally.underway_ns = boundary.underway_ns
+        tally.queue_start = tally.queue_end = Queue(boundary.backlog, boundary.in_flight)
+        return tally
 
     @property
     def seconds(self) -> float:

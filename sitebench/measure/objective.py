@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -80,18 +80,6 @@ def _latency(name: str, missing: str = "nothing was measured", rank: float = 0.0
     return _Metric(seconds, _time, show, missing, rank, sign)
 
 
-def _percentile(name: str) -> _Metric:
-    return _latency(
-        name,
-        "too few samples lie beyond it: use a lower percentile",
-        float(name[1:].replace("_", ".")),
-    )
-
-
-def _failures(result: PointResult) -> Number:
-    return 100.0 * result.failures / result.attempts if result.attempts else None
-
-
 def _per_second(read: Callable[[PointResult], Number], missing: str = "nothing ended") -> _Metric:
     return _Metric(read, units.parse_rate, lambda rate: f"{units.format_rate(rate)}/s", missing)
 
@@ -116,10 +104,18 @@ _OF_SUITES = {
 RATES = ("rate", "ops_per_s", *_OF_SUITES)
 
 METRICS: Mapping[str, _Metric] = {
-    **{heading(name): _percentile(name) for name in PERCENTILES},
+    **{
+        heading(name): _latency(
+            name, "too few samples lie beyond it: use a lower percentile", percent
+        )
+        for name, percent in PERCENTILES.items()
+    },
     "max": _latency("max"),
     "mean": _latency("mean"),
-    "failures": _percent(_failures, "nothing ended"),
+    "failures": _percent(
+        lambda result: 100.0 * result.failures / result.attempts if result.attempts else None,
+        "nothing ended",
+    ),
     "cpu": _percent(
         lambda result: result.use.target_cpu_percent,
         "the target's process cannot be monitored from here",
@@ -149,6 +145,11 @@ class ObjectiveState(StrEnum):
     MET = "met"
     BROKEN = "broken"
     UNKNOWN = "unknown"
+
+
+def worst(states: Iterable[ObjectiveState]) -> ObjectiveState:
+    severity = [ObjectiveState.MET, ObjectiveState.UNKNOWN, ObjectiveState.BROKEN]
+    return max(states, key=severity.index, default=ObjectiveState.MET)
 
 
 class _ConditionResult(msgspec.Struct, frozen=True):
@@ -294,11 +295,7 @@ class _Judgement(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> ObjectiveState:
-        states = {outcome.state for outcome in self.outcomes}
-        return next(
-            (s for s in (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN) if s in states),
-            ObjectiveState.MET,
-        )
+        return worst(outcome.state for outcome in self.outcomes)
 
     @property
     def message(self) -> str:

@@ -25,13 +25,9 @@ def _rows(source: str, sample: Any, prefix: str = "", suffix: str = "") -> Itera
             yield source, prefix + name + suffix, value
 
 
-class ProcessSample(msgspec.Struct, frozen=True):
-    """A process, or a target with its descendants, since it began."""
+class ProcessFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures of samples and uses: counters since the process began, or within a window."""
 
-    cpu_s: float
-    system_s: float
-    resident_bytes: int
-    peak_bytes: int | None = None
     threads: int | None = None
     minor_faults: int | None = None
     major_faults: int | None = None
@@ -40,11 +36,23 @@ class ProcessSample(msgspec.Struct, frozen=True):
     voluntary_switches: int | None = None
     involuntary_switches: int | None = None
     waited_s: float | None = None
+    """Time in which threads were runnable without a core."""
     throttled_s: float | None = None
+    """Time, summed over the cores, in which a CPU quota throttled the control group."""
     quota_cores: float | None = None
     descriptors: int | None = None
-    allowed_cores: tuple[int, ...] | None = None
     io_stalled_s: float | None = None
+    """Time in which all work of the target's own control group waited for disks."""
+    allowed_cores: tuple[int, ...] | None = None
+
+
+class ProcessSample(ProcessFigures, frozen=True):
+    """A process, or a target with its descendants, since it began."""
+
+    cpu_s: float
+    system_s: float
+    resident_bytes: int
+    peak_bytes: int | None = None
     thread_cpu_s: Mapping[str, float] = {}
     looked: int = 0
     stalled: float = 0.0

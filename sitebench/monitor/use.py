@@ -10,37 +10,20 @@ from typing import Any
 
 import msgspec
 
+from sitebench.monitor.sample import ProcessFigures
 
-class ProcessUse(msgspec.Struct, frozen=True):
-    """The use of a process, or of a target with its descendants.
 
-    `rss` is resident memory at the end of the window, `peak_rss` the highest since the process
-    began. `waited_s` is time in which threads were runnable without a core. `throttled_s` is time,
-    summed over the cores, in which a CPU quota throttled the control group; `quota_cores` is that
-    quota at the end. `disk_wait_share` is the part of the time in which threads had work that they
-    waited for a disk.
-    """
+class ProcessUse(ProcessFigures, frozen=True):
+    """The use of a process, or of a target with its descendants; memory is of the window's end."""
 
     cpu_s: float
     rss: int | None = None
     peak_rss: int | None = None
-    threads: int | None = None
-    minor_faults: int | None = None
-    major_faults: int | None = None
-    read_bytes: int | None = None
-    written_bytes: int | None = None
-    voluntary_switches: int | None = None
-    involuntary_switches: int | None = None
-    waited_s: float | None = None
-    throttled_s: float | None = None
-    quota_cores: float | None = None
+    """The largest resident memory since the process began."""
     busiest_thread_s: float | None = None
     disk_wait_share: float | None = None
+    """The part of the time in which threads had work that they waited for a disk."""
     system_s: float | None = None
-    descriptors: int | None = None
-    io_stalled_s: float | None = None
-    """Time in which all work of the target's own control group waited for disks."""
-    allowed_cores: tuple[int, ...] | None = None
 
 
 class DiskUse(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from sitebench.errors import BadInput
-from sitebench.measure.objective import Objective, ObjectiveState
+from sitebench.measure.objective import Objective, ObjectiveState, worst
 from sitebench.measure.peak.search import Answer, reply_of
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.plan.suite import PlanSuite
@@ -108,7 +108,10 @@ def _that_met(
     at_random = [pair for pair in arrived if pair[1].spec.arrivals != "even"]
     if not at_random:
         return [], ("its operations came evenly spaced, and people come at random", search)
-    states = [(pair, _state(pair[1], objective)) for pair in at_random]
+    states = [
+        (pair, worst(objective.judge(result).state for result in pair[1].results))
+        for pair in at_random
+    ]
     broke = [point for point in tried if _broke(point, objective)]
     met = [
         pair
@@ -124,12 +127,6 @@ def _that_met(
             "measure longer (--measure)",
         )
     return [], (f"no rate from {least}/s up met the objective", f"{search}; or allow more time")
-
-
-def _state(point: Series, objective: Objective) -> ObjectiveState:
-    states = {objective.judge(result).state for result in point.results}
-    worst = (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN, ObjectiveState.MET)
-    return next(state for state in worst if state in states)
 
 
 def _broke(point: Series, objective: Objective) -> bool:

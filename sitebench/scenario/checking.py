@@ -42,7 +42,7 @@ def check(
             "run it for a moment, such as --users 1 --measure 1s: they are removed after it",
         )
     wrong = []
-    if script.has_pauses:
+    if any(operation["pauses"] for operation in script.facts["operations"]):
         print(f"{script.path}: its pauses are left out")
     if script.writes:
         print(f"{script.path}: --check changes the target as a run does; nothing changes it back")

@@ -197,10 +197,6 @@ class Script:
         }
 
     @property
-    def has_pauses(self) -> bool:
-        return any(fact["pauses"] for fact in self.facts["operations"])
-
-    @property
     def own_tables(self) -> Mapping[str, Table]:
         return {f"{self.name}/{name}": table for name, table in self.tables.items()}
 

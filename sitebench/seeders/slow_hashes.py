@@ -31,7 +31,12 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         return
     assert spec.hash is not None
     _, _, _, memory = hash_facts(spec.hash)
-    free = _free_bytes()
+    # Late: few directories have slow hashes.
+    import psutil
+
+    from sitebench.monitor.memory import usable_bytes
+
+    free = min(psutil.virtual_memory().available, usable_bytes())
     if memory > free:
         # Linux overcommits memory, and kills the process that uses it.
         raise BadInput(
@@ -53,14 +58,6 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         _, finished = population.slow_hashes
         if finished > ready:
             cache_content("hashes", path, population.hashes())
-
-
-def _free_bytes() -> int:
-    import psutil  # Late: few directories have slow hashes.
-
-    from sitebench.monitor.memory import usable_bytes
-
-    return min(psutil.virtual_memory().available, usable_bytes())
 
 
 def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> None:

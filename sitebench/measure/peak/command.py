@@ -257,11 +257,10 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         best = [probe for probe in best if probe.reply.answer is Answer.HELD]
         spec = (best or tried[:1])[-1].spec
         peak = Peak(
-            *key_of(spec),
+            **key_of(spec),
             objective=str(objective),
             best=None if highest.rate is None else spec.key,
             rate=highest.rate,
-            interval=None,
             seen=saw,
             knee=knee_facts(bend),
             said=answer,
@@ -314,19 +313,20 @@ class _PeakSearch(msgspec.Struct, frozen=True):
                 except StopIteration as end:
                     return end.value, tried
 
+    def _say(self, line: str) -> None:
+        if not (self.options.json or self.options.quiet):
+            say(line)
+
     def _announce(self, plan: SearchPlan, takes_s: float) -> None:
-        if self.options.json or self.options.quiet:
-            return
         unit, name = (60, "min") if takes_s < 2 * 3_600 else (3_600, "h")
         duration = f"about {math.ceil(takes_s / unit):,} {name}, longer where answers vary"
-        say(f"searching from {format_rate(plan.start)}/s up: {duration}")
+        self._say(f"searching from {format_rate(plan.start)}/s up: {duration}")
 
     def _pause(self, seconds: float) -> None:
-        if seconds <= 0:
-            return
-        if not self.options.json and not self.options.quiet:
-            say(f"a pause of {format_duration(math.ceil(seconds))} before the rate is held again")
-        time.sleep(seconds)
+        if seconds > 0:
+            pause = format_duration(math.ceil(seconds))
+            self._say(f"a pause of {pause} before the rate is held again")
+            time.sleep(seconds)
 
     def _try(
         self,

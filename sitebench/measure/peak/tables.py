@@ -26,6 +26,8 @@ from sitebench.tables.tables import (
 from sitebench.units import format_duration, format_ns, format_rate, plural
 from sitebench.verdict.verdict import Bound
 
+_KEY = ("suite", "operation", "entries", "target", "client")
+
 
 class Seen(msgspec.Struct, frozen=True):
     """How often the rate of a search held, and how often the next higher rate broke."""
@@ -37,7 +39,7 @@ class Seen(msgspec.Struct, frozen=True):
     broke_of: int
 
 
-class Peak(msgspec.Struct, frozen=True):
+class Peak(msgspec.Struct, frozen=True, kw_only=True):
     """The answer; as JSON in the manifest, under `peaks`, and printed by `--json`."""
 
     suite: str
@@ -45,12 +47,12 @@ class Peak(msgspec.Struct, frozen=True):
     entries: int
     target: str
     client: str
-    objective: str | None
+    objective: str | None = None
     best: str | None
     rate: float | None
-    interval: tuple[float, float] | None
+    interval: tuple[float, float] | None = None
     """The 95 % interval of the median, for a sweep over clients."""
-    seen: Seen | None
+    seen: Seen | None = None
     knee: dict[str, float] | None
     said: str
     users_objective: str | None = None
@@ -60,8 +62,8 @@ class Peak(msgspec.Struct, frozen=True):
     @property
     def key(self) -> dict[str, Any]:
         """The points and the objective of the answer."""
-        names = ("suite", "operation", "entries", "target", "client")
-        return {name: getattr(self, name) for name in (*names, "objective", "users_objective")}
+        names = (*_KEY, "objective", "users_objective")
+        return {name: getattr(self, name) for name in names}
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)
@@ -74,19 +76,17 @@ def clients_peak(points: Sequence[Series], bend: Spot | None) -> Peak:
     best = max(sound, key=lambda series: series.median(rate_of) or 0.0, default=None)
     interval = None if best is None else best.interval(rate_of)
     return Peak(
-        *key_of(points[0].spec),
-        objective=None,
+        **key_of(points[0].spec),
         best=None if best is None else best.spec.key,
         rate=None if best is None else best.median(rate_of),
         interval=None if interval is None else (interval.low, interval.high),
-        seen=None,
         knee=knee_facts(bend),
         said=_clients_answer(points, best, bend),
     )
 
 
-def key_of(spec: PointSpec) -> tuple[str, str, int, str, str]:
-    return spec.suite, spec.operation, spec.entries, spec.target, spec.client
+def key_of(spec: PointSpec) -> dict[str, Any]:
+    return {name: getattr(spec, name) for name in _KEY}
 
 
 def knee_facts(bend: Spot | None) -> dict[str, float] | None:
