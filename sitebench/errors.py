@@ -1,29 +1,6 @@
-"""Errors that a user can fix, in one tree; each has a remedy.
+"""Errors that a user can fix: `BadInput`, `ObjectiveMissed`, `NotDecided`, `MeasurementFailed`.
 
-    SitebenchError
-    ├── BadInput                  exit code 2: the command cannot be run as given
-    │   ├── UnknownValue          a size, duration, rate or choice that cannot be read
-    │   ├── BadFile               an input file with an error; says on which line
-    │   ├── WrongPassword         the target refuses the credentials
-    │   ├── NotYours              a write to a target that runs already, not declared one's own
-    │   ├── PortInUse             another program listens on the port
-    │   ├── ProgramMissing        a required program is not installed
-    │   └── BadRunFile            not a run file, or one from a newer version
-    ├── ObjectiveMissed           exit code 3: the measurement misses the objective
-    ├── NotDecided                exit code 4: the measurements do not answer the question
-    └── MeasurementFailed         exit code 1: a measurement started and failed
-        ├── TargetUnreachable     no answer at the target's address
-        ├── TargetTalksNonsense   an answer in another protocol
-        ├── TlsFailed             no trusted TLS connection to the target
-        ├── TargetDied            the target stopped during the measurement
-        ├── OutOfPorts            no local port is left
-        ├── OutOfDescriptors      no file descriptor is left
-        ├── Leak                  the target showed a person another person's data
-        ├── CannotRecord          the run file cannot be written: a full disk, no permission
-        ├── WorkersMissing        fewer workers connected than the test needs
-        └── PointFailed           the Locust process of a point failed
-
-Suites add errors of their own (a web site has no base DN). The command line prints
+These four have an exit code each, and more special errors below them. The command line prints
 `sitebench: message`, and the remedy on the next line.
 """
 
@@ -43,16 +20,16 @@ EXIT_INTERRUPTED = 130
 
 
 _NOT_SHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters (C0, C1), ends of lines, what turns the direction of text, and halves of
-characters: a terminal obeys them, or cannot show them."""
+"""Characters that a terminal obeys or cannot show: control characters (C0, C1), ends of lines,
+marks of the direction of text, and surrogates."""
 _MOST = 1_000
 
 
 def printable(text: str, limit: int = _MOST) -> str:
-    """Return a text that may be a server's as one line that a terminal only shows."""
+    """Return a text, perhaps a server's, as a line without characters that a terminal obeys."""
     if len(text) > limit:
         text = f"{text[:limit]}..."
-    return _NOT_SHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _NOT_SHOWN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class SitebenchError(Exception):
@@ -70,7 +47,7 @@ class SitebenchError(Exception):
 
 
 def exit_with(error: SitebenchError) -> NoReturn:
-    """Exit with an error's code after printing its message and, on the next line, its remedy."""
+    """Print an error's message and, on the next line, its remedy; exit with its code."""
     print(f"sitebench: {error.message}\n  {error.remedy}", file=sys.stderr)
     sys.exit(error.exit_code)
 
@@ -106,11 +83,11 @@ class ProgramMissing(BadInput):
 
 
 class NotPossible(BadInput):
-    """This machine, or this user on it, does not allow what is asked."""
+    """This machine, or this user on it, does not allow the request."""
 
 
 class BadRunFile(BadInput):
-    """The file is not a run file, or one from a newer version."""
+    """The file is not a run file, or is a run file from a newer version."""
 
 
 class OtherBuild(BadInput):

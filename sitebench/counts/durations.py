@@ -27,7 +27,7 @@ FAR_OUT = (99.0, 99.9, 99.99, 99.999)
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:
     """Return a percentile; None with too few samples beyond it."""
-    # In thousandths of a percent: as a float, 100.0 - 99.9 is a little less than 0.1.
+    # Computed in thousandths of a percent, because the float 100.0 - 99.9 is below 0.1.
     beyond = histogram.count * (100_000 - round(q * 1_000))
     return histogram.percentile(q) if beyond >= LEAST_BEYOND * 100_000 else None
 

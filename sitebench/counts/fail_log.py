@@ -21,18 +21,8 @@ MOST = 100
 GIVEN_UP = "--fail-log: cannot write"
 """The begin of the message about a log that cannot be written."""
 _NAMES = (
-    "time",
-    "point",
-    "phase",
-    "user",
-    "iteration",
-    "operation",
-    "step",
-    "kind",
-    "code",
-    "diagnostic",
-    "asked",
-    "rows",
+    *("time", "point", "phase", "user", "iteration", "operation"),
+    *("step", "kind", "code", "diagnostic", "asked", "rows"),
 )
 _BEGINS = b'{"time": '
 """The begin of the lines of a log."""
@@ -66,7 +56,7 @@ def forget(path: str, point: str) -> None:
     if file.is_file():
         member = f'"point": {json.dumps(point)}'
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        # Atomically: it has the lines of other points too.
+        # An atomic write, as the file has the lines of other points too.
         write(file, "".join(line for line in lines if member not in line))
 
 

@@ -182,7 +182,7 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
     binomial = total * share * (1 - share)
     off = [part - share * count for part, count in zip(beyond, counts, strict=True)]
     square = sum(x * x for x in off)
-    # Only the rounding of the share is left.
+    # The half seconds have equal shares, except for rounding.
     if square < 1 or not binomial:
         return _Spread(share, total)
     energies = _energies(off)

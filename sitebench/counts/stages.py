@@ -115,7 +115,7 @@ class Stages(msgspec.Struct, frozen=True):
         return next(width for width in _SHORT_S if lasts_s <= _MOST_SHORT * width)
 
     def due(self, upto_s: float) -> float:
-        """Return the mean number of operations due up to a time, or the seconds of all users."""
+        """Return the mean operations due up to a time; for stages of users, the users' seconds."""
         due = begin_s = level = 0.0
         for stage in self.stages:
             lasts_s = min(stage.lasts_s, max(0.0, upto_s - begin_s))

@@ -16,7 +16,7 @@ from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
 from sitebench.options.option import Options, Placement, group_of
 
-# Options of the command alone: Locust does not take them.
+# Options that only the command has, and not Locust.
 _COMMAND: Final[Placement] = {"locust": False}
 _OUTPUT: Final[Placement] = {"panel": "Output", "locust": False}
 _WORKERS: Final[Placement] = {"panel": "Workers", "locust": False}

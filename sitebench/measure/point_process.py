@@ -146,7 +146,7 @@ class _RunnerProcess:
         self._line, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._busy = False
         with child_end:
-            # A session of its own: Ctrl-C is for the command, which ends its points in order.
+            # The runner has a session of its own: on Ctrl-C the command ends its points in order.
             self._process = subprocess.Popen(
                 python_module("sitebench.locust.runner"),
                 stdin=child_end.fileno(),

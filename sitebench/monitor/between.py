@@ -91,7 +91,7 @@ def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
 
 
 def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
-    """Return a machine's use; a slow machine's samples have times of their own."""
+    """Return a machine's use over the time between its samples."""
     seconds = max(end.at_s - start.at_s, 1e-9)
     readings = end.readings - start.readings
     figures = _figure_differences(start, end) | _network(start.network, end.network)

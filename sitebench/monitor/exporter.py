@@ -132,7 +132,7 @@ class Exporter:
             raise ValueError(f"it answered {status}")
         try:
             return self._sample(metrics(text, _WANTED))
-        # A number such as +Inf, or a metric without its labels.
+        # A number may be +Inf, or a metric may lack its labels.
         except (ArithmeticError, LookupError) as error:
             fault = f"{type(error).__name__}: {error}"
             raise ValueError(f"its figures make no sense: {fault}") from error
@@ -155,7 +155,7 @@ class Exporter:
                 "it is not a node_exporter, or one without its cpu and meminfo collectors"
             )
         running = _whole(metrics, _RUNNING)
-        # The exporter itself runs while it counts.
+        # The exporter counts itself as running.
         runnable = None if running is None else max(0, running - 1)
         if runnable is not None:
             self._runnable_sum += runnable
@@ -189,7 +189,7 @@ class Exporter:
 
 def metrics(text: str, names: Collection[str]) -> dict[str, list[Metric]]:
     """Return the metrics with these `names` of a page in Prometheus' text format, by name."""
-    # Imported here: it takes 0.1 s, and only runs with an exporter need it.
+    # Late: this import takes 0.1 s, and only runs with an exporter need it.
     from prometheus_client.parser import text_string_to_metric_families
 
     lines = [line for line in text.split("\n") if _NAME_END.split(line, 1)[0] in names]

@@ -89,7 +89,7 @@ class Handshakes:
             handshake.lasted_s = time.monotonic() - handshake.began_s
             return False
         if state == _ESTABLISHED and (took_s or handshake.lasted_s):
-            # After a retransmission the kernel may know the last round trip only.
+            # After a retransmission the kernel may report only the last round trip.
             self._took_s.append(max(took_s, handshake.lasted_s))
         handshake.connection.close()
         return True

@@ -139,18 +139,8 @@ def network_namespace(pid: int | str) -> str | None:
 
 
 _STATES = (
-    "established",
-    "syn_sent",
-    "syn_received",
-    "fin_wait_1",
-    "fin_wait_2",
-    "time_wait",
-    "close",
-    "close_wait",
-    "last_ack",
-    "listen",
-    "closing",
-    "new_syn_received",
+    *("established", "syn_sent", "syn_received", "fin_wait_1", "fin_wait_2", "time_wait"),
+    *("close", "close_wait", "last_ack", "listen", "closing", "new_syn_received"),
 )
 """enum tcp_state of include/net/tcp_states.h, from 1 on."""
 

@@ -79,7 +79,7 @@ def _listening(beside_connections: bool) -> Iterator[tuple[str, int, str]]:
                         continue
                     break
                 address, _, port = fields[1].partition(":")
-                # Words in the machine's byte order, little-endian on x86-64 and aarch64.
+                # Words are in the machine's byte order: little-endian on x86-64 and aarch64.
                 words = [
                     bytes.fromhex(address[word : word + 8])[::-1]
                     for word in range(0, len(address), 8)

@@ -174,7 +174,7 @@ class MachineSample(msgspec.Struct, frozen=True):
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """Requests to a slow source, how many had no answer, and why the last such had none."""
+    """Requests to a slow source, missing answers, and the reason of the last missing answer."""
 
     source: str
     asked: int

@@ -105,14 +105,14 @@ class Operation(Formula):
     left: Formula
     right: Formula
 
-    # With all parentheses, so that the order of operations is the same as in `value`.
+    # All parentheses are written, so that operations have the same order as in `value`.
     _EXCEL, _SCRIPT = "({left}{sign}{right})", "({left} {sign} {right})"
 
     def value(self, inputs: Mapping[str, float]) -> float:
         return _OPERATORS[self.sign](self.left.value(inputs), self.right.value(inputs))
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        # With the parentheses that a reader needs.
+        # Only parentheses that a reader needs are written.
         left, right = self.left.words(inputs), self.right.words(inputs)
         of_left, of_right = _active_side(self.left, inputs), _active_side(self.right, inputs)
         sum_left = isinstance(of_left, Operation) and of_left.sign in "+-"
@@ -122,7 +122,7 @@ class Operation(Formula):
             self.sign != "+" and isinstance(of_right, Operation)
         ):
             right = f"({right})"
-        # In ASCII, for any terminal.
+        # The sign is ASCII, for any terminal.
         return f"{left} {self.sign.replace('*', 'x')} {right}"
 
 

@@ -68,7 +68,7 @@ def _once(
     one = replace(alone(script, operation).thinking(_LONG_S), pauses=False)
     last, times = one.counts or SEQUENCE, 1
     if one.counts == SEQUENCE:
-        # The think time is a part of the pass, so the end of the last step has to suffice.
+        # A pass ends after its long think time, so the check ends after the last step.
         names = [name for name, _ in operation.steps]
         last = names[-1]
         times = names.count(last)

@@ -211,7 +211,7 @@ class _Step:
         if source or pointers or not sure:
             return source
         for cookie, text in self.exchange.cookies:
-            # As scripts read it, and the engine.
+            # Scripts, and the engine, read a cookie unquoted.
             if unquote(text) == value:
                 return {"cookie": cookie}
         for header, text in self.exchange.headers:
@@ -326,7 +326,7 @@ class _Making:
                 continue
             kind, space, value = text.rpartition(" ")
             if name.lower() == "referer":
-                # Some sites check it for changes. A path may be secret.
+                # Sites may check the origin of a change. A path may be secret.
                 if not reads and (origin := re.match(r"https?://[^/?#@]+(?![^/?#])", text)):
                     yield name, _escape(f"{origin[0]}/")
             elif not self._tells(kind) and (field := self._capture(value, name)):

@@ -52,13 +52,8 @@ class Spec:
         return DEFAULT_POOL if slow else None
 
     def to_dict(self) -> dict[str, object]:
-        fields: dict[str, object] = {
-            "seed": self.seed,
-            "size": self.size,
-            "profile": self.profile,
-            "locales": list(self.locales),
-            "base": self.base,
-        }
+        names = ("seed", "size", "profile", "locales", "base")
+        fields = {name: getattr(self, name) for name in names} | {"locales": [*self.locales]}
         if (self.hash, self.one_password, self.hash_pool) != (None, None, None):
             passwords = {"hash": self.hash or HASHES[0], "one": self.one_password}
             fields["passwords"] = passwords | ({} if self.pool is None else {"pool": self.pool})

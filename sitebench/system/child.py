@@ -48,7 +48,7 @@ class Child:
     ) -> None:
         """Start the process and wait until it is ready; `before` is a prefix of its command."""
         self.name = module
-        # A session of its own: Ctrl-C is for the parent, which stops its children in order.
+        # The child has a session of its own: on Ctrl-C the parent stops its children in order.
         self._process = subprocess.Popen(
             [*before, *python_module(module)],
             stdin=subprocess.PIPE,

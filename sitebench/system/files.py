@@ -21,7 +21,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    # Unlike Path.resolve, it does not raise on a loop of symbolic links.
+    # Unlike Path.resolve, realpath does not raise on a loop of symbolic links.
     target = Path(os.path.realpath(path))
     with scratch(target.parent) as folder:
         fresh = folder / target.name

@@ -43,7 +43,7 @@ def scratch(parent: Path | None = None) -> Iterator[Path]:
 
 
 def _lock(folder: Path) -> int | None:
-    """Lock a folder of this user, and return its descriptor; None if another process has it."""
+    """Lock a folder of this user, and return its descriptor; None if it is locked already."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

@@ -13,7 +13,7 @@ from sitebench.system.closing import Closing
 
 
 def connecting_s(timeout_s: float) -> float:
-    """Return the connect timeout of Python lanes: that of the engine (config.rs: CONNECT_MS)."""
+    """Return the connect timeout of Python lanes, equal to the engine's (config.rs, CONNECT_MS)."""
     return min(timeout_s, 5.0)
 
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T", bound="InProcess[Any]")
 
 _LOOK_S = 1.0
-"""Interval of looks for names that clients request and the server does not have."""
+"""Interval between checks for names that clients request and the server lacks."""
 _HELD = ("entries", "answer_bytes")
 """Gauges among the counters."""
 
 
 def parse_limits(text: str) -> dict[str, int]:
-    """Read `name=value,name=value`; the engine knows which names there are."""
+    """Read `name=value,name=value`; the engine checks the names."""
     limits = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
@@ -42,8 +42,8 @@ def serve_until_stopped(
     host: str,
     warning: str | None = None,
 ) -> None:
-    """Serve until a signal ends it; warn where `host` can be reached from other machines."""
-    # Imported here: options use this module, and help needs no rich.
+    """Serve until a signal; print `warning` if other machines can reach `host`."""
+    # Late: options import this module, and help needs no rich.
     from rich.console import Console
 
     console = Console()

@@ -213,7 +213,7 @@ def see_limit(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
         return None
 
     def of_target(rate: float) -> list[Probe]:
-        # Without trials in which other programs, or too few lanes, may have broken the rate.
+        # Trials are left out if other programs, or too few lanes, may have broken the rate.
         return [
             probe
             for probe in tried
