@@ -162,6 +162,7 @@ WRONG = {
     "ils run --tls --tls-ca none.pem": ("in none.pem: ", "PEM with --tls-ca"),
     "ils run --out .": ("cannot open run file .", "a folder that exists"),
     "export .": (". is not a file", "that sitebench wrote"),
+    "ils serve --admin-dn cn=a,o=b": ("'cn=a,o=b' has no password", "--admin-password-file"),
     "ils serve --ldif .": ("cannot read .", "name another one"),
     "ils serve --ldif none.ldif": ("cannot read none.ldif", "name another one"),
     "ils serve --ldif notes.txt": ("notes.txt, line 1", "correct that file"),

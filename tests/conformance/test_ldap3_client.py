@@ -23,6 +23,7 @@ from ldap3.utils.dn import escape_rdn
 from tests.conformance.content import OFFICE_BASE
 from tests.conformance.ldap3_client import Clients
 from tests.conformance.served import Served
+from tests.support.dynamic import refresh
 
 ADA = f"cn=Ada Lovelace,{OFFICE_BASE}"
 WHO_AM_I = "1.3.6.1.4.1.4203.1.11.3"
@@ -301,23 +302,10 @@ def test_user_changes_the_own_password(
     assert not member.rebind(dn, "third")
 
 
-def _refresh_request(dn: str, ttl_s: int) -> bytes:
-    """RFC 2589 4.1: SEQUENCE { [0] entryName, [1] requestTtl }; written out by hand."""
-    name, ttl = dn.encode(), ttl_s.to_bytes(4)
-    body = b"\x80" + _length(name) + name + b"\x81" + _length(ttl) + ttl
-    return b"\x30" + _length(body) + body
-
-
-def _length(value: bytes) -> bytes:
-    """BER length, definite, short or with one octet."""
-    return bytes([len(value)]) if len(value) < 128 else bytes([0x81, len(value)])
-
-
 def test_refresh_response_contains_the_time_to_live(client: Any, scratch: str) -> None:
     dn = f"cn=Passing,{scratch}"
     assert client.add(dn, [*PERSON, "dynamicObject"], {"sn": "Passing"}), client.result
-    sent = _refresh_request(dn, 300)
-    assert client.extended("1.3.6.1.4.1.1466.101.119.1", sent), client.result
+    assert refresh(client, dn, 300), client.result
     # [1] responseTtl
     assert client.result["responseValue"] == bytes.fromhex("30048102012c")
     client.search(dn, "(objectClass=*)", BASE, attributes=["entryTtl"])

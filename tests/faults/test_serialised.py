@@ -4,6 +4,7 @@ import contextlib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,14 +77,19 @@ def writer(slapd: Path, folder: Path) -> Iterator[str]:
         process.wait()
 
 
+def peak(folder: Path, operation: str, url: str, clients: str) -> list[dict[str, Any]]:
+    """Measure two numbers of clients."""
+    ran = in_process(
+        *("ils", "peak", operation, "--target", url, "--clients", clients, "--threads", 1),
+        *("--entries", PEOPLE, "--locales", ",".join(LOCALES), "--out", folder / "run"),
+        *("--warmup", "500ms", "--measure", "3500ms", "--json"),
+    )
+    return ran.objects[:2]
+
+
 def test_slapd_with_one_writing_thread_is_serialised(slapd: Path, tmp_path: Path) -> None:
     with writer(slapd, tmp_path) as url:
-        ran = in_process(
-            *("ils", "peak", "add", "--target", url, "--clients", "8,16", "--threads", 1),
-            *("--entries", PEOPLE, "--locales", ",".join(LOCALES), "--out", tmp_path / "run"),
-            *("--warmup", "500ms", "--measure", "3500ms", "--json"),
-        )
-    one, twice, _ = ran.objects
+        one, twice = peak(tmp_path, "add", url, "8,16")
     assert one["valid"], one["evidence"]
     assert (twice["verdict"], twice["valid"]) == ("serialised", True), twice["evidence"]
     assert "16 users did" in twice["evidence"]
@@ -96,12 +102,7 @@ def test_slapd_of_two_threads_is_serialised(directory: Served, slapd: Path, tmp_
         relayed(directory.port, delaying(lambda _: 0.01)) as behind,
         proxy(slapd, tmp_path, behind) as url,
     ):
-        ran = in_process(
-            *("ils", "peak", "lookup", "--target", url, "--clients", "16,32", "--threads", 1),
-            *("--entries", PEOPLE, "--locales", ",".join(LOCALES), "--out", tmp_path / "run"),
-            *("--warmup", "500ms", "--measure", "3500ms", "--json"),
-        )
-    one, twice, _ = ran.objects
+        one, twice = peak(tmp_path, "lookup", url, "16,32")
     for point in (one, twice):
         assert (point["verdict"], point["valid"]) == ("serialised", True), point["evidence"]
         assert "all 2 threads of its pool were busy" in point["evidence"]

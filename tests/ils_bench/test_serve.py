@@ -143,29 +143,8 @@ def test_only_the_administrator_may_write(tmp_path: Path) -> None:
             assert known.add(*entry), known.result
 
 
-def test_administrator_without_a_password_is_refused() -> None:
-    ran = in_process("ils", "serve", "--admin-dn", "cn=admin,o=Intranet", "--port", "0")
-    ran.refuse(2, "has no password", "--admin-password-file")
-
-
 def test_port_in_use_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = in_process("ils", "serve", "--entries", "5", "--port", str(port), *LOCALES)
     ran.refuse(2, str(port), "port")
-
-
-def test_error_in_an_ldif_file_is_reported_with_its_line(tmp_path: Path) -> None:
-    ldif = tmp_path / "broken.ldif"
-    ldif.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\nthis is no line\n")
-    ran = in_process("ils", "serve", "--ldif", str(ldif), "--port", "0")
-    ran.refuse(2, "line 4", "broken.ldif")
-
-
-def test_missing_ldif_file_is_named(tmp_path: Path) -> None:
-    ran = in_process("ils", "serve", "--ldif", str(tmp_path / "absent.ldif"), "--port", "0")
-    ran.refuse(2, "absent.ldif")
-
-
-def test_suffix_that_is_not_a_dn_is_refused() -> None:
-    in_process("ils", "serve", "--suffix", "nowhere", "--port", "0").refuse(2, "nowhere")
