@@ -20,11 +20,10 @@ from sitebench.report.suite import (
     ReportSuite,
     besides_1997,
     bottlenecks,
-    ops_per_s,
 )
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import Cell, Mark, Table
-from sitebench.tables.tables import measurement_rows, repeat_rows
+from sitebench.tables.tables import measurement_rows, ops_per_s, repeat_rows
 
 _NAMES = {
     "connect": ("Connect Operation", "Connect Ops/sec"),

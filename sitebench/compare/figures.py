@@ -176,10 +176,9 @@ def _repeats_spec() -> Spec:
     color = charts.tell_apart("color", _SIDES)
     color["legend"] |= {"symbolOpacity": 1}
     middle = {"data": {"name": "middle"}}
-    return {
-        "width": "container",
-        "height": 280,
-        "layer": [
+    return charts.drawing(
+        280,
+        layer=[
             {
                 **middle,
                 "transform": [{"filter": "datum.low !== null"}],
@@ -207,7 +206,7 @@ def _repeats_spec() -> Spec:
                 },
             },
         ],
-    }
+    )
 
 
 def spectra_chart(comparison: Comparison) -> Chart:

@@ -24,8 +24,8 @@ def on_drain(listener: Listener) -> Listener:
     return listener
 
 
-def tell(drained: Drained) -> None:
-    """Call the listeners; their exceptions are logged, as with Locust's events."""
+def call_listeners(drained: Drained) -> None:
+    """Log the exceptions of listeners, as Locust does for its events."""
     if _listeners:
         steps = [*ended(drained)]
         for listener in _listeners:

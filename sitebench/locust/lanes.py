@@ -14,7 +14,7 @@ from locust.env import Environment
 from sitebench.counts.fail_log import FailLog
 from sitebench.counts.source import Drained, Source, ended, used_up
 from sitebench.errors import OutOfDescriptors
-from sitebench.locust.drains import tell
+from sitebench.locust.drains import call_listeners
 from sitebench.locust.statistics import feed
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.limits import allow_descriptors
@@ -161,7 +161,7 @@ class LoadSource:
             self._windows.enter_phase(drained, begins)
         self._owed, self._waits = drained.owed, drained.backlog > 0
         self.used_up = used_up(drained)
-        tell(drained)
+        call_listeners(drained)
         self._warn_of_stall(drained)
 
     def _warn_of_stall(self, drained: Drained) -> None:

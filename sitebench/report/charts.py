@@ -142,6 +142,11 @@ def dataset(rows: Sequence[Sequence[Any]], **encoders: Callable[[Sequence[Any]],
     return {name: encode(column) for (name, encode), column in pairs}
 
 
+def drawing(height: int, **parts: Any) -> Spec:
+    """Return a drawing as wide as its place on the page."""
+    return {"width": "container", "height": height, **parts}
+
+
 def quantity(field: str, **properties: Any) -> Spec:
     return {"field": field, "type": "quantitative", **properties}
 

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
@@ -64,13 +63,8 @@ def statements_table(statements: Sequence[Statement]) -> Table:
     return Table("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
 
 
-def _lab() -> tuple[PrintedTable, ...]:
-    text = files("sitebench.report").joinpath("lab-1997.toml").read_text(encoding="utf-8")
-    document: dict[str, Any] = tomllib.loads(text)
-    return msgspec.convert(document["table"], tuple[PrintedTable, ...])
-
-
-LAB_1997 = _lab()
+_LAB = files("sitebench.report").joinpath("lab-1997.toml").read_text(encoding="utf-8")
+LAB_1997 = msgspec.convert(tomllib.loads(_LAB)["table"], tuple[PrintedTable, ...])
 """Tables 1, 17 and 18 of the paper of 1997: the laboratory of directories and sites."""
 
 

@@ -8,9 +8,10 @@ import msgspec
 
 from sitebench.report.charts import Chart
 from sitebench.report.printed import PrintedTable, Statement, statements_table
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.table import Row, Table
+from sitebench.tables.tables import ops_per_s
 from sitebench.units import format_size
 
 
@@ -104,8 +105,3 @@ def bottlenecks(number: int, title: str, rows: Sequence[Row], *notes: str) -> Ta
     """Return a table of bottlenecks as printed; `notes` say where its figures contradict it."""
     columns = ("Resource", "Bottleneck", "Comment")
     return Table(f"1997, Table {number}: {title}", columns, rows, left=3, notes=notes)
-
-
-def ops_per_s(result: PointResult) -> float:
-    """The figure of a chart by default; `sections.rates` recognises it."""
-    return result.ops_per_s

@@ -13,7 +13,7 @@ from sitebench.counts.source import SEQUENCE
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, least_repeats, series
 from sitebench.tables.table import Cell
-from sitebench.tables.tables import around, latency_mark, limit, load_name, rate_mark, rate_of
+from sitebench.tables.tables import around, latency_mark, limit, load_name, ops_per_s, rate_mark
 from sitebench.tables.terminal import to_text
 from sitebench.units import format_duration, format_rate, format_size, plural
 from sitebench.verdict.verdict import Bound, Quoted
@@ -109,7 +109,7 @@ def _columns(points: Sequence[Series]) -> list[_Column]:
     if any(point.n > 1 for point in points):
         sure = all(point.n >= least_repeats() for point in points)
         title = "95% interval" if sure else "least..most"
-        columns.append(_Column(title, [around(point, rate_of, format_rate) for point in points]))
+        columns.append(_Column(title, [around(point, ops_per_s, format_rate) for point in points]))
     columns += [_Column(name, _latencies(points, name)) for name in _PERCENTILES]
     columns.append(_Column("Fails", [f"{point.failures:,}" for point in points]))
     columns.append(_Column("Limit", [_limit(point) for point in points], right=False))
@@ -119,7 +119,7 @@ def _columns(points: Sequence[Series]) -> list[_Column]:
 def _rate(point: Series) -> str:
     """Return the rate; for a lower bound with a known upper bound, both: `900..1,500`."""
     if point.grade == Quoted.AT_LEAST and point.at_most is not None:
-        return f"{format_rate(point.median(rate_of) or 0.0)}..{format_rate(point.at_most)}"
+        return f"{format_rate(point.median(ops_per_s) or 0.0)}..{format_rate(point.at_most)}"
     return rate_mark(point)
 
 

@@ -26,7 +26,7 @@ from sitebench.verdict.verdict import Quoted
 _LIMITS = {Quoted.AT_LEAST: Mark.POSSIBLE, Quoted.NOT_USABLE: Mark.FAIL}
 
 
-def rate_of(result: PointResult) -> float:
+def ops_per_s(result: PointResult) -> float:
     return result.ops_per_s
 
 
@@ -69,7 +69,7 @@ def repeat_rows(points: Sequence[Series], rate_name: str) -> dict[str, list[str]
     sure = all(point.n >= least_repeats() for point in points)
     title = "95% interval" if sure else "least and greatest"
     return {
-        f"{rate_name}, {title}": [around(point, rate_of, format_rate) for point in points],
+        f"{rate_name}, {title}": [around(point, ops_per_s, format_rate) for point in points],
         "Repeats": [f"{point.n}" for point in points],
     }
 
@@ -240,7 +240,7 @@ def latency_mark(point: Series, name: str) -> str:
     return f"{sign}{text}{'' if point.valid else ' *'}"
 
 
-def rate_mark(point: Series, getter: Of = rate_of) -> str:
+def rate_mark(point: Series, getter: Of = ops_per_s) -> str:
     """Return the median of a rate: `>= 17,490` where it is a lower bound."""
     (text,) = medians([point], getter, format_rate)
     return f">= {text}" if point.grade == Quoted.AT_LEAST and text != NOTHING else text

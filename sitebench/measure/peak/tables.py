@@ -20,8 +20,8 @@ from sitebench.tables.tables import (
     latency_mark,
     limit,
     medians,
+    ops_per_s,
     rate_mark,
-    rate_of,
 )
 from sitebench.units import format_duration, format_ns, format_rate, plural
 from sitebench.verdict.verdict import Bound
@@ -73,12 +73,12 @@ class Peak(msgspec.Struct, frozen=True, kw_only=True):
 def clients_peak(points: Sequence[Series], bend: Spot | None) -> Peak:
     """Return the answer of a sweep over client counts: the highest usable rate."""
     sound = [s for s in points if s.usable and failed_share(s.results) <= MOST_FAILED]
-    best = max(sound, key=lambda series: series.median(rate_of) or 0.0, default=None)
-    interval = None if best is None else best.interval(rate_of)
+    best = max(sound, key=lambda series: series.median(ops_per_s) or 0.0, default=None)
+    interval = None if best is None else best.interval(ops_per_s)
     return Peak(
         **key_of(points[0].spec),
         best=None if best is None else best.spec.key,
-        rate=None if best is None else best.median(rate_of),
+        rate=None if best is None else best.median(ops_per_s),
         interval=None if interval is None else (interval.low, interval.high),
         knee=knee_facts(bend),
         said=_clients_answer(points, best, bend),
@@ -100,9 +100,9 @@ def _clients_answer(points: Sequence[Series], best: Series | None, bend: Spot | 
     most_users = max(series.spec.users for series in points)
     around_it = ""
     if best.n > 1:
-        kind = "95% interval" if best.interval(rate_of) else "least and greatest"
-        around_it = f" (median of {best.n}, {kind} {around(best, rate_of, format_rate)})"
-    rate = best.median(rate_of) or 0.0
+        kind = "95% interval" if best.interval(ops_per_s) else "least and greatest"
+        around_it = f" (median of {best.n}, {kind} {around(best, ops_per_s, format_rate)})"
+    rate = best.median(ops_per_s) or 0.0
     if not best.valid:
         clients = f"with {best.spec.clients}{around_it}"
         by_others = any(r.verdict.bound == Bound.OTHERS for r in best.results)
@@ -110,7 +110,7 @@ def _clients_answer(points: Sequence[Series], best: Series | None, bend: Spot | 
         return f"{name}: at least {format_rate(rate)}/s, {clients}; {limit}."
     answer = f"{name}: highest measured {format_rate(rate)}/s, with {best.spec.clients}{around_it}"
     spoilt = [s for s in points if not s.valid or failed_share(s.results) > MOST_FAILED]
-    higher = [series for series in spoilt if (series.median(rate_of) or 0.0) > rate]
+    higher = [series for series in spoilt if (series.median(ops_per_s) or 0.0) > rate]
     if higher:
         answer += f"; what {higher[-1].spec.clients} gave is not usable"
     if bend is None:
@@ -148,7 +148,7 @@ def clients_table(
             [
                 f"{series.spec.users:,}",
                 rate_mark(series),
-                *([around(series, rate_of, format_rate)] if repeated else []),
+                *([around(series, ops_per_s, format_rate)] if repeated else []),
                 *(latency_mark(series, name) for name in ("mean", "p50", "p95", "p99")),
                 *medians([series], lambda r: r.use.target_cpu_percent, _percent),
                 limit(series),

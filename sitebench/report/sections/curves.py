@@ -15,7 +15,7 @@ from sitebench.report.model import HOW_HARD, Peak, Report, Run, distinguishing_l
 from sitebench.report.page import Section, chooser, figure
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
-from sitebench.tables.tables import load_name, percentile, rate_of, why
+from sitebench.tables.tables import load_name, ops_per_s, percentile, why
 from sitebench.units import format_rate
 
 _QUANTILES = {
@@ -107,7 +107,7 @@ def section(report: Report) -> Section | None:
 def _datasets(curve: _Curve) -> dict[str, Columns]:
     rows = []
     for turn, series in enumerate(curve.series):
-        rate = series.median(rate_of)
+        rate = series.median(ops_per_s)
         for name, title in _QUANTILES.items():
             latency = series.median(percentile(name))
             if latency is not None:
@@ -171,11 +171,10 @@ def _spec() -> Spec:
     places = {"x": x, "y": y, "color": charts.tell_apart("color", series), "opacity": charts.FADED}
     symbols = charts.marks(charts.tell_apart("shape", series), tooltip)
     curve: Spec = {"data": {"name": "curve"}, "encoding": places}
-    return {
-        "width": "container",
-        "height": 320,
-        "usermeta": {"series": "series"},
-        "layer": [
+    return charts.drawing(
+        320,
+        usermeta={"series": "series"},
+        layer=[
             {
                 **curve,
                 "params": [charts.SHOWN],
@@ -195,4 +194,4 @@ def _spec() -> Spec:
                 "encoding": {"x": x, "y": {"value": 4}, "text": {"field": "label"}},
             },
         ],
-    }
+    )

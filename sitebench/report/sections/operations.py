@@ -33,8 +33,8 @@ from sitebench.tables.tables import (
     latency_mark,
     load_name,
     marked,
+    ops_per_s,
     rate_mark,
-    rate_of,
 )
 from sitebench.units import format_ns, format_rate, format_size
 
@@ -130,7 +130,7 @@ def _row(report: Report, run: Run, series: Series, *, repeated: bool) -> Row:
 
 
 def _figures(series: Series, verdict: str | Cell, *, repeated: bool) -> Row:
-    interval = around(series, rate_of, format_rate) if series.n > 1 else ""
+    interval = around(series, ops_per_s, format_rate) if series.n > 1 else ""
     return [
         *(load_name(series.spec), verdict),
         marked(series, rate_mark(series)),

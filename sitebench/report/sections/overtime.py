@@ -243,7 +243,7 @@ def _drawing(height: int, *layers: Spec) -> Spec:
         "mark": {"type": "rect", "clip": True, "style": "shade"},
         "encoding": {"x": _x(), "x2": {"field": "u"}, "tooltip": {"field": "phase"}},
     }
-    return {"width": "container", "height": height, "layer": [shade, *layers]}
+    return charts.drawing(height, layer=[shade, *layers])
 
 
 def _heat() -> Spec:

@@ -10,9 +10,8 @@ from sitebench.report import charts
 from sitebench.report.charts import Chart, Spec
 from sitebench.report.model import Report, Run, is_open, rate_of
 from sitebench.report.sections.rates import around, caller, lines
-from sitebench.report.suite import ops_per_s
 from sitebench.runs.repeats import Series
-from sitebench.tables.tables import why
+from sitebench.tables.tables import ops_per_s, why
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
 

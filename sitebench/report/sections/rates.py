@@ -13,10 +13,10 @@ from sitebench.report import charts
 from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.model import Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, figure
-from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
+from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Of, Series
-from sitebench.tables.tables import why
+from sitebench.tables.tables import ops_per_s, why
 from sitebench.units import format_size
 
 
@@ -58,7 +58,7 @@ def lines(report: Report, suite: str, operation: str) -> list[_Line]:
 
 
 def _worth(group: list[Series]) -> tuple[int, bool, float]:
-    rates = [series.median(lambda r: r.ops_per_s) or 0.0 for series in group]
+    rates = [series.median(ops_per_s) or 0.0 for series in group]
     return len({series.spec.size for series in group}), all(e.valid for e in group), max(rates)
 
 
@@ -206,13 +206,12 @@ def _spec(
         # The title names a single line.
         return series if len(today) + len(machines) > 1 else series | {"legend": None}
 
-    return {
-        "data": {"name": "points"},
-        "width": "container",
-        "height": 200,
-        "usermeta": {"series": "series"},
-        "encoding": {"x": x, "y": y, "color": series_channel("color"), "opacity": charts.FADED},
-        "layer": [
+    return charts.drawing(
+        200,
+        data={"name": "points"},
+        usermeta={"series": "series"},
+        encoding={"x": x, "y": y, "color": series_channel("color"), "opacity": charts.FADED},
+        layer=[
             {
                 "params": [charts.SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2},
@@ -225,4 +224,4 @@ def _spec(
             },
             *charts.marks(series_channel("shape"), tooltip),
         ],
-    }
+    )

@@ -172,14 +172,13 @@ def spectrum_spec(
         {"field": "share", "title": "percentile"},
         charts.quantity("latency", title="us", format=",.4~r"),
     ]
-    return {
-        "data": {"name": dataset},
-        "transform": [{"calculate": label.replace("datum.value", "datum.x"), "as": "share"}],
-        "width": "container",
-        "height": 340,
-        "usermeta": {"series": "series"},
-        "encoding": {"x": x, "y": y, "color": colour, "opacity": charts.FADED},
-        "layer": [
+    return charts.drawing(
+        340,
+        data={"name": dataset},
+        transform=[{"calculate": label.replace("datum.value", "datum.x"), "as": "share"}],
+        usermeta={"series": "series"},
+        encoding={"x": x, "y": y, "color": colour, "opacity": charts.FADED},
+        layer=[
             {
                 "params": [charts.SHOWN],
                 "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
@@ -190,4 +189,4 @@ def spectrum_spec(
                 "encoding": {"shape": shape, "tooltip": [*tooltip, *values]},
             },
         ],
-    }
+    )

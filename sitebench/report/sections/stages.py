@@ -149,10 +149,9 @@ def _rates(unit: str) -> Spec:
         {"field": "series", "title": "operations"},
         charts.quantity("v", title="per second", format=",.4~r"),
     ]
-    return {
-        "width": "container",
-        "height": 190,
-        "layer": [
+    return charts.drawing(
+        190,
+        layer=[
             {
                 "data": {"name": "rates"},
                 "mark": {"type": "rect", "opacity": 0.55},
@@ -175,16 +174,15 @@ def _rates(unit: str) -> Spec:
                 },
             },
         ],
-    }
+    )
 
 
 def _users(unit: str) -> Spec:
-    return {
-        "width": "container",
-        "height": 80,
-        "data": {"name": "users"},
-        "mark": {"type": "line", "strokeWidth": 2},
-        "encoding": {
+    return charts.drawing(
+        80,
+        data={"name": "users"},
+        mark={"type": "line", "strokeWidth": 2},
+        encoding={
             "x": _x(unit),
             "y": charts.quantity(
                 "v",
@@ -192,7 +190,7 @@ def _users(unit: str) -> Spec:
                 axis=charts.AXES["count"] | {"title": "users", "tickCount": 3},
             ),
         },
-    }
+    )
 
 
 def _latencies(unit: str, *, dotted: bool) -> Spec:
@@ -205,12 +203,11 @@ def _latencies(unit: str, *, dotted: bool) -> Spec:
         {"field": "series", "title": "latency"},
         charts.quantity("v", title="us", format=",.4~r"),
     ]
-    return {
-        "width": "container",
-        "height": 190,
-        "data": {"name": "latencies"},
-        "mark": {"type": "line", **({"point": {"size": 20}} if dotted else {})},
-        "encoding": {
+    return charts.drawing(
+        190,
+        data={"name": "latencies"},
+        mark={"type": "line", **({"point": {"size": 20}} if dotted else {})},
+        encoding={
             "x": _x(unit),
             "y": charts.quantity(
                 "v",
@@ -221,4 +218,4 @@ def _latencies(unit: str, *, dotted: bool) -> Spec:
             "strokeDash": dash,
             "tooltip": tooltip,
         },
-    }
+    )
