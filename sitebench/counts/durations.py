@@ -22,7 +22,6 @@ OVER_TIME = ("p50", "p95", "p99")
 """Percentiles that are drawn over time."""
 
 FAR_OUT = (99.0, 99.9, 99.99, 99.999)
-"""Percentiles of the tail, for the histogram of all repeats."""
 
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:

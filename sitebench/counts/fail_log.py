@@ -25,7 +25,6 @@ _NAMES = (
     *("step", "kind", "code", "diagnostic", "asked", "rows"),
 )
 _BEGINS = b'{"time": '
-"""The begin of the lines of a log."""
 
 
 def begin(path: str, out: str | None = None) -> None:

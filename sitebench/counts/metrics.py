@@ -112,7 +112,6 @@ UNREAD = Clock(
 WRONG = Clock("wrong", "wrong answers", "due to answered, of wrong answers")
 
 CLOCKS = (SERVICE, LATENCY, LAG, UNREAD, WRONG, CENSORED, ABANDONED)
-"""All clocks, in the order of tables."""
 
 BYTES_OUT = Counter("bytes_out", "bytes", "bytes sent")
 BYTES_IN = Counter("bytes_in", "bytes", "bytes received")

@@ -103,7 +103,6 @@ class _Tester(msgspec.Struct):
     seconds: float = 0.0
     late_s: float = 0.0
     cpu_s: list[float] = []
-    """CPU time of each thread."""
 
     def add(self, seconds: float, late_s: float, cpu_s: Iterable[float]) -> None:
         self.seconds += seconds

@@ -33,9 +33,7 @@ class Test:
     """pytest would collect a class of this name."""
 
     spec: PointSpec
-    """The identity of the point in a run file."""
     options: LoadOptions
-    """The suite's options for this point."""
     user_classes: tuple[str, ...]
     """Classes of the locustfile, or OWN_USER."""
     locustfile: Path = Path()

@@ -27,15 +27,19 @@ _USE_NAMES = {
     "peak_bytes": "peak_rss",
     "swapped_in_pages": "swapped_in",
     "swapped_out_pages": "swapped_out",
+    "in_bytes": "bytes_in",
+    "out_bytes": "bytes_out",
+    "in_packets": "packets_in",
+    "out_packets": "packets_out",
 }
 """Names in a `Use` and in `--json` of figures that have other names in samples."""
 
 
-def _figure_differences(start: Any, end: Any) -> dict[str, Any]:
+def _figure_differences(start: Any, end: Any, prefix: str = "") -> dict[str, Any]:
     """Return the growth of counters between two samples of a kind, and the last value of gauges."""
     differences = {}
     for name in end.__struct_fields__:
-        figure, last = FIGURES.get(name), getattr(end, name)
+        figure, last = FIGURES.get(prefix + name), getattr(end, name)
         if figure is None or isinstance(last, Mapping):
             continue
         if figure.counter and last is not None:
@@ -129,15 +133,9 @@ def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[Di
     disks = []
     for name, last in end.disks.items():
         first = start.disks.get(name, DiskSample(0, 0, 0.0, 0))
-        disks.append(
-            DiskUse(
-                name,
-                last.read_bytes - first.read_bytes,
-                last.written_bytes - first.written_bytes,
-                share(last.busy_s - first.busy_s, seconds),
-                last.in_flight,
-            )
-        )
+        figures = _figure_differences(first, last, "disk_")
+        busy_share = share(figures.pop("busy_s"), seconds)
+        disks.append(DiskUse(name, busy_share=busy_share, **figures))
     return tuple(disks)
 
 
@@ -145,17 +143,8 @@ def _network(start: NetworkSample, end: NetworkSample) -> dict[str, Any]:
     interfaces = []
     for name, last in end.interfaces.items():
         first = start.interfaces.get(name, InterfaceSample(0, 0, 0, 0, 0))
-        interfaces.append(
-            InterfaceUse(
-                name,
-                bytes_in=last.in_bytes - first.in_bytes,
-                bytes_out=last.out_bytes - first.out_bytes,
-                packets_in=last.in_packets - first.in_packets,
-                packets_out=last.out_packets - first.out_packets,
-                drops=last.drops - first.drops,
-                speed_bits_s=end.speeds.get(name),
-            )
-        )
+        figures = _figure_differences(first, last, "interface_")
+        interfaces.append(InterfaceUse(name, speed_bits_s=end.speeds.get(name), **figures))
     return {
         **_figure_differences(start, end),
         "interfaces": tuple(interfaces),

@@ -23,20 +23,12 @@ from sitebench.plan.model import (
     Step,
     law_of,
     rate_key,
-    round_half_up,
     wait_factor,
     with_all,
 )
 from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.render import ANSWERS, answer_text
 from sitebench.plan.suite import Calculation, PlanSuite, plan_suites
-
-_ANSWERS = {
-    "simultaneous": "Simultaneous users of one machine",
-    "served": "Community that one machine serves",
-    "online": "Active at once in the community to serve",
-    "machines": "Machines needed",
-    "busy": "How busy each of them is",
-}
 
 
 class _Field(msgspec.Struct, frozen=True):
@@ -199,12 +191,14 @@ def _section(planner: _Planner) -> str:
             f"rates and the cores: <code>sitebench plan {planner.suite.name} --objective "
             "'p99&lt;50ms'</code> with the same inputs finds it. 100%: no objective.</p>"
         )
+    plan = planner.plan
+    answers = "".join(_row(label, key, answer_text(plan, key)) for key, label in ANSWERS.items())
     return (
         f'<section class="plan-suite" data-suite="{planner.suite.name}"'
         f' aria-labelledby="{prefix}-title">'
         f'<h3 id="{prefix}-title">{planner.suite.title}</h3>'
         f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>{note}'
-        f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
+        f'<table class="plan-answers"><tbody>{answers}</tbody></table>'
         f'<p class="plan-warning" role="status"></p>{chart}</section>'
     )
 
@@ -266,12 +260,6 @@ def _choice(prefix: str, name: str, label: str, options: str, *, hidden: bool = 
         f'<div class="plan-field"{attribute}><label for="{prefix}-{name}">{label}</label>'
         f'<select id="{prefix}-{name}" name="{name}">{options}</select></div>'
     )
-
-
-def _answers(plan: Plan) -> str:
-    values = {key: plan.values.get(key) for key in _ANSWERS}
-    texts = {key: "" if v is None else f"{round_half_up(v):,}" for key, v in values.items()}
-    return "".join(_row(label, key, texts[key]) for key, label in _ANSWERS.items())
 
 
 def _row(label: str, key: str, text: str) -> str:

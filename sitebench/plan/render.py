@@ -81,17 +81,20 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:,.4g}"
 
 
-def _answer_rows(plan: Plan) -> dict[str, str]:
-    values = plan.values
-    answers = {
-        "Simultaneous users of one machine": f"{round_half_up(values['simultaneous']):,}",
-        "Community that one machine serves": f"{round_half_up(values['served']):,}",
-    }
-    if "machines" in values:
-        answers["Active at once in the community"] = f"{round_half_up(values['online']):,}"
-        answers["Machines needed"] = f"{values['machines']:,.0f}"
-        answers["How busy each of them is"] = f"{values['busy']:.1%}"
-    return answers
+ANSWERS = {
+    "simultaneous": "Simultaneous users of one machine",
+    "served": "Community that one machine serves",
+    "online": "Active at once in the community",
+    "machines": "Machines needed",
+    "busy": "How busy each of them is",
+}
+
+
+def answer_text(plan: Plan, key: str) -> str:
+    """Return an answer in words; empty for the machines if the plan has no community."""
+    if (value := plan.values.get(key)) is None:
+        return ""
+    return f"{value:.1%}" if key == "busy" else f"{round_half_up(value):,}"
 
 
 def _answers(plans: Sequence[Plan]) -> Table:
@@ -99,7 +102,10 @@ def _answers(plans: Sequence[Plan]) -> Table:
         plan.machine if plan.size == UNSTATED else f"{plan.machine}\n{format_size(plan.size)}"
         for plan in plans
     ]
-    rows = [_answer_rows(plan) for plan in plans]
+    rows = [
+        {label: answer_text(plan, key) for key, label in ANSWERS.items() if key in plan.values}
+        for plan in plans
+    ]
     if len(plans) <= _MOST_COLUMNS:
         by_answer = [[name, *(row[name] for row in rows)] for name in rows[0]]
         return Table("Capacity", ("Answer", *names), by_answer)

@@ -50,14 +50,12 @@ class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     help: str
-    """The text of `sitebench plan NAME --help`."""
     options: type[PlanOptions]
     people_in: str = ""
     """A machine's store of people: "directory", "database", or none on a web server."""
     operation: Callable[[Series], str | None]
     """Returns the name of a measured operation in plans, or None if plans leave it out."""
     rate: Of
-    """Returns the operation's rate per second."""
     scenario: Scenario
     """The paper's users."""
     presets: Mapping[str, RateTable]
