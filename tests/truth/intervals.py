@@ -190,7 +190,7 @@ class Counts:
 
 
 def measure(cell: Cell, seed: int, windows: int, program: Path) -> dict[str, Counts]:
-    """Return what the intervals of as many windows are like."""
+    """Return the counts of `windows` windows."""
     true_us, counts = cell.true_us(program), {name: Counts() for name in PERCENTILES}
     for window in cell.windows(seed, windows, program):
         intervals = percentile_intervals(window)
@@ -202,7 +202,7 @@ def measure(cell: Cell, seed: int, windows: int, program: Path) -> dict[str, Cou
 
 
 def stopped(until: Until, cell: Cell, seed: int, program: Path) -> tuple[int, int]:
-    """Return how many windows `--until` stopped, and how many of them were off by more."""
+    """Return how many windows `--until` stopped, and how many of them were too inaccurate."""
     true_us, windows, stops, off = cell.true_us(program)[until.percentile], 0, 0, 0
     for window in cell.windows(seed, _UNTIL_WINDOWS, program):
         windows += 1
@@ -225,7 +225,7 @@ def stopped(until: Until, cell: Cell, seed: int, program: Path) -> tuple[int, in
 
 
 def compiled(directory: str) -> Path:
-    """Return the program that makes windows."""
+    """Return the compiled program that generates windows."""
     program = Path(directory, "windows")
     subprocess.run(["cc", "-O2", "-o", program, SOURCE, "-lm"], check=True)
     return program

@@ -1,4 +1,4 @@
-"""Cells of keys that change figures and are in none of the matrix's shapes, as data."""
+"""Cells for keys that change figures and are in no shape of the matrix, as data."""
 
 from __future__ import annotations
 
@@ -149,4 +149,4 @@ KEY_CELLS = (
     Cell("ldap", WRONG_RESULT, _EVEN, LOST_ANSWERS),
     Cell("http", WRONG_STATUS, _THINKING, LOST_ANSWERS),
 )
-"""Straight through the engine; each shape of right answers meets users and arrivals."""
+"""Cells that use the engine directly; each shape of right answers meets users and arrivals."""

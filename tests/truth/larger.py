@@ -1,4 +1,4 @@
-"""Which cells `make truth` has: the doors of the product x the shapes of the matrix, as data."""
+"""The cells of `make truth`: the product's programs x the shapes of the matrix, as data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.truth.matrix import OBJECTIVES, Begun, Measured, Server, compare, due
 
 WORKERS = 2
 _EDGES_S = {"two threads": 0.02, "two workers": 0.02, "portable": 0.02}
-"""Windows of several begin and end one after the other, and those of a slow client late."""
+"""The delay between the edges of several windows; a slow client's window also ends late."""
 _OTHER = {
     "ldap": '\n[[operation]]\nname = "p"\nsearch = "(uid=p.p.{user}.{iteration})"\n',
     "http": '\n[[operation]]\nname = "p"\nget = "/p.p.{user}.{iteration}"\n',
@@ -28,7 +28,7 @@ _OF_ALL = (*_OF_SITES, "portable")
 
 @dataclass(frozen=True)
 class DoorCell:
-    """A cell of the matrix that is run by one of the product's doors."""
+    """A cell of the matrix that one of the product's programs runs."""
 
     door: str
     cell: Cell
@@ -39,17 +39,17 @@ class DoorCell:
 
 
 def _larger() -> Iterator[DoorCell]:
-    """Every door meets every shape, every schedule and every fault, and TLS."""
+    """Combine every program with every shape, every schedule, every fault, and TLS."""
     for column, door in enumerate(_OF_ALL):
         workers = WORKERS if door == "two workers" else 1
-        # The portable client does no rates, and no stages.
+        # The portable client supports neither rates nor stages.
         schedules = SCHEDULES if door in _OF_SITES else SCHEDULES[:2]
-        # Nor connections that users share.
+        # Nor does it support shared connections.
         shapes = SHAPES if door in _OF_SITES else [each for each in SHAPES if not each.waits]
         for row, shape in enumerate(shapes):
             turn = row + column
             schedule, fault = schedules[turn % len(schedules)], FAULTS[turn % len(FAULTS)]
-            # A handshake per request is in no log: only a rate says when these began.
+            # No log contains the handshake of each request: only a rate determines its begin.
             tls = turn % 4 == 0 and (shape.name != "connection per step" or schedule.arrives)
             cell = Cell("ldap", shape, schedule, fault, workers=workers)
             yield DoorCell(door, cell, tls)
@@ -63,7 +63,7 @@ LARGER: Sequence[DoorCell] = (
     *_larger(),
     DoorCell("two threads", SESSION),
     DoorCell("sweep", CLIENTS),
-    # What began before a warm-up ends after it.
+    # Operations that began before a warm-up end after it.
     DoorCell("locust", Cell("ldap", LONG_THINK, SCHEDULES[0], LOST_ANSWERS)),
 )
 
@@ -71,7 +71,7 @@ LARGER: Sequence[DoorCell] = (
 def measure(
     door_cell: DoorCell, server: Server, folder: Path, ca: Path, *more: str
 ) -> tuple[Measured, object]:
-    """Run a cell by its door, with more options; return what else the door showed."""
+    """Run a cell with its program and more options; return the program's other output, too."""
     cell = door_cell.cell
     (text,) = cell.scenarios
     shown: list[object] = []
@@ -96,7 +96,7 @@ def measure(
 
 
 def _of_one_worker(cell: Cell) -> Cell:
-    """Return the part of one worker: half the rates, but each has all the places of a pool."""
+    """Return the part of one worker: half the rates, but all the places of a pool."""
     schedule = replace(
         cell.schedule,
         rate=cell.schedule.rate / WORKERS,
@@ -106,7 +106,7 @@ def _of_one_worker(cell: Cell) -> Cell:
 
 
 def by_worker(due: Due) -> Due:
-    """Give the operations of each worker their due times; users are dealt to workers in turn."""
+    """Give each worker's operations their due times; workers get the users in turn."""
 
     def of_all(operations: Sequence[Operation]) -> Sequence[Operation]:
         parts = [

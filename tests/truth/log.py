@@ -1,9 +1,9 @@
-"""Expected figures of a test, computed from the server's log alone (nothing of sitebench).
+"""Expected figures of a test, computed only from the server's log, without sitebench.
 
 A scenario's text makes every request's key unique: `OPERATION.STEP.USER.ITERATION`, and
-`OPERATION.STEP.USER.0` for what a user does once, so the log says which operation a request is a
-part of. An operation belongs to the window in which it was due, or in which it began where nothing
-arrives. The log knows between which instants a request arrived: an operation near the edge of a
+`OPERATION.STEP.USER.0` for a step done once per user, so the log shows to which operation a request
+belongs. An operation belongs to the window in which it was due, or in which it began if there are
+no arrivals. The log bounds the time at which a request arrived: an operation near the edge of a
 window may be on either side of it. So counts are ranges.
 """
 
@@ -20,18 +20,18 @@ from tests.truth.figures import SEQUENCE, Key, Row
 
 SECOND = 1e9
 SENDING_S = 0.005
-"""How long a tester may take from beginning a request to sending it."""
+"""The maximum time of a tester from the begin of a request to its sending."""
 ROUNDING_S = 1e-6
 TOGETHER_S = 0.002
-"""Requests this near to each other may have been sent in another order than they were begun in."""
+"""Requests this near to each other may have been sent in another order than they began."""
 READING_S = 0.02
-"""How long a tester may take to read an answer."""
+"""The maximum time of a tester to read an answer."""
 
 Window = tuple[float, float]
-"""Begin and end; an instant that is not known better, too."""
+"""Begin and end; also the bounds of an inexactly known time."""
 
 SLOW_S = 0.5
-"""An operation of 0.1 s that takes longer has met a stall, or its step was never answered."""
+"""An operation of 0.1 s that takes longer was delayed by a stall, or was never answered."""
 
 
 @dataclass(frozen=True)
@@ -43,40 +43,40 @@ class Request:
     user: str
     iteration: int
     earliest_s: float
-    """It was sent after that."""
+    """The request was sent after this time."""
     arrived_s: float
     answered_s: float | None
-    """None where it was not answered."""
+    """None if it was not answered."""
     reset_s: float | None
-    """When its connection was reset, if it was."""
+    """The time at which its connection was reset, if any."""
     connection: int
     rest: str
-    """What its key has behind the iteration."""
+    """The part of its key behind the iteration."""
 
     @property
     def service_s(self) -> float | None:
         return None if self.answered_s is None else self.answered_s - self.arrived_s
 
     def given_up_s(self, timeout_s: float) -> float:
-        """Return when the tester gives it up."""
+        """Return the time at which the tester gives the request up."""
         return self.arrived_s + timeout_s if self.reset_s is None else self.reset_s
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation: its requests in their order, and when it was due."""
+    """An operation: its requests in order, and its due time."""
 
     name: str
     requests: tuple[Request, ...]
     timeout_s: float
     paused_s: float = 0.0
-    """Think times within it, which are in none of its times."""
+    """Think times within the operation, which no time of it includes."""
     left_out: bool = False
-    """Whether it was in such a think time when its user ended: that was cut short."""
+    """Whether its user ended within such a think time, which was cut short."""
     hurried: bool = False
-    """Whether its user ended before such a think time, or as it began: there was none."""
+    """Whether its user ended before or at the begin of such a think time, which was skipped."""
     due_s: tuple[float, float] = (0.0, 0.0)
-    """At the earliest and at the latest."""
+    """The earliest and the latest due time."""
 
     @property
     def began_s(self) -> float:
@@ -84,7 +84,7 @@ class Operation:
 
     @property
     def begins_s(self) -> Window:
-        """When it was begun, at the earliest and at the latest."""
+        """The earliest and the latest begin."""
         return self.requests[0].earliest_s, self.requests[0].arrived_s
 
     @property
@@ -97,17 +97,17 @@ class Operation:
         return last.given_up_s(self.timeout_s) if last.answered_s is None else last.answered_s
 
     def never_came_to(self, step: str) -> bool:
-        """Return whether it ended before a step of it."""
+        """Return whether the operation ended before a step."""
         return all(each.step != step for each in self.requests)
 
     @property
     def latency_s(self) -> tuple[float, float]:
-        """At least and at most; how long it was waited for where it was never answered."""
+        """The minimum and the maximum; for an unanswered operation, its waiting time."""
         earliest, latest = self.due_s
         most = self.ended_s - earliest - self.paused_s
         if not self.failed:
             return self.ended_s - latest - self.paused_s, most
-        # A log is later than the tester: in vain it waits from when it has sent.
+        # The log is later than the tester: an unanswered wait begins with the sending.
         *before, last = self.requests
         waited_s = 0.0 if last.reset_s is not None else self.timeout_s
         before_s = sum(each.service_s or 0.0 for each in before)
@@ -116,7 +116,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Range:
-    """A number that the log knows but for what is near an edge."""
+    """A count whose members near an edge are uncertain."""
 
     least: int
     most: int
@@ -129,37 +129,37 @@ class Range:
 
 
 Due = Callable[[Sequence["Operation"]], Sequence["Operation"]]
-"""Gives operations, in the order in which they began, their due times."""
+"""Gives operations their due times, in the order in which they began."""
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What the log says of a test."""
+    """The expected figures of a test, by the log."""
 
     operations: Sequence[Operation]
-    """In the order in which they began."""
+    """Operations in the order in which they began."""
     once: Sequence[Request]
-    """What users did once."""
+    """Requests that each user sent once."""
     arrives: bool
-    """Whether operations begin by arrivals: their requests belong to the windows of these."""
+    """Whether operations begin by arrivals, whose windows their requests then belong to."""
     counts: str | None = None
-    """The step that is counted and timed instead of the whole."""
+    """The step that is counted and timed instead of the whole operation."""
     edges_s: float = 0.0
-    """How far apart the windows of several workers begin, and end."""
+    """The distance between the edges of several workers' windows."""
     binds: int | None = None
-    """Binds for connections; None where commands bind before the load."""
+    """Binds for connections; None if commands bind before the load."""
 
     @property
     def first_due_s(self) -> float:
-        """When the first arrival was due, as stages began: a moment after the window did."""
+        """The due time of the first arrival of stages: a moment after the window's begin."""
         earliest, latest = self.operations[0].due_s
         return (earliest + latest + SENDING_S) / 2
 
     @property
     def timed(self) -> Sequence[Operation]:
-        """Operations as they are counted: up to the step that counts; without arrivals it alone.
+        """Operations up to the counted step, or that step alone without arrivals.
 
-        Where an arrival never came to that step, it failed there.
+        An arrival that did not reach the counted step failed there.
         """
         if self.counts is None:
             return [each for each in self.operations if not each.left_out]
@@ -181,7 +181,7 @@ class Truth:
         return [*self.once, *(each for one in self.operations for each in one.requests)]
 
     def whole(self) -> Mapping[Key, Row]:
-        """Return the counts of the whole test, by operation and step."""
+        """Return the counts of the whole test by operation and step."""
         ended: dict[Key, list[bool]] = defaultdict(list)
         for request in self.requests:
             ended[request.operation, request.step].append(request.answered_s is not None)
@@ -200,15 +200,15 @@ class Truth:
         }
 
     def failed_in(self, window_s: Window) -> Range:
-        """Return how many operations failed of those that belong to a window; each fails once.
+        """Return the number of failed operations of a window; each fails once.
 
-        Without arrivals, one of which a step is counted fails where that step was to be asked for.
+        Without arrivals, an operation with a counted step fails when that step was to be sent.
         """
         failed = [
             self._failed_s(each) for each in self.operations if each.failed and not each.left_out
         ]
-        # A step of the start is no operation, but fails as one.
-        # It counts in the window from the beginning of the test on (decision 0216).
+        # A step of the start is no operation, but fails like one. It counts in the window from the
+        # begin of the test on (decision 0216).
         unanswered = [step for step in self.once if step.answered_s is None]
         starts = within(
             ((step.earliest_s, step.arrived_s) for step in unanswered), (-math.inf, window_s[1])
@@ -223,18 +223,18 @@ class Truth:
         return last.earliest_s, last.arrived_s
 
     def ended_in(self, window_s: Window) -> Range:
-        """Return how many operations were answered in a window, whenever they were due."""
+        """Return the number of operations answered in a window, whenever they were due."""
         ends = (each.ended_s for each in self.timed if not each.failed)
         spans = ((each - self.edges_s, each + READING_S + self.edges_s) for each in ends)
         return within(spans, window_s)
 
     def steps(self, key: Key) -> Iterator[tuple[Window, Request]]:
-        """Yield the requests of a step, and when they were due, at the earliest and the latest."""
+        """Yield the requests of a step with their earliest and latest due times."""
         for operation in self.operations:
             for each in operation.requests:
                 if (each.operation, each.step) == key:
                     own = each.earliest_s - self.edges_s, each.arrived_s + self.edges_s
-                    # What is sent for an operation that was left out is for no arrival.
+                    # Requests of an operation that was left out belong to no arrival.
                     of_arrival = self.arrives and not (
                         operation.left_out and each is not operation.requests[0]
                     )
@@ -242,7 +242,7 @@ class Truth:
 
 
 def due_in(operations: Iterable[Operation], window_s: Window) -> Range:
-    """Return how many operations belong to a window."""
+    """Return the number of operations that belong to a window."""
     return within((each.due_s for each in operations), window_s)
 
 
@@ -257,9 +257,9 @@ def possible(operations: Iterable[Operation], window_s: Window) -> Sequence[Oper
 
 
 def within(spans: Iterable[Window], window_s: Window) -> Range:
-    """Return how many instants lie in a window; each is known as the earliest and the latest.
+    """Return the number of times in a window; each time is given by its bounds.
 
-    One that is due at an edge, but for rounding, may lie on either side of it.
+    A time at an edge may lie on either side because of rounding.
     """
     begin_s, end_s = window_s
     spans = [(earliest - ROUNDING_S, latest + ROUNDING_S) for earliest, latest in spans]
@@ -277,9 +277,9 @@ def truth(
     arrives: bool,
     counts: str | None = None,
 ) -> Truth:
-    """Read a log; `pauses` are the think times within operations, each before a step of that name.
+    """Read a log; `pauses` are think times within operations, by the name of the next step.
 
-    `arrives`: whether operations begin by arrivals. `counts` is the step that is counted.
+    `arrives`: whether operations begin by arrivals. `counts` is the counted step.
     """
     requests = sorted(map(_request, log), key=lambda each: each.arrived_s)
     parts: dict[tuple[str, str, int], list[Request]] = defaultdict(list)
@@ -330,14 +330,15 @@ def _request(logged: Sequence[object]) -> Request:
 
 
 def at_once(operations: Sequence[Operation]) -> Sequence[Operation]:
-    """Operations are due when they begin: nothing waits, and every arrival finds a user."""
+    """Due times if no operation waits: operations are due when they begin."""
     return [replace(each, due_s=each.begins_s) for each in operations]
 
 
 def behind_each_other(operations: Sequence[Operation]) -> Sequence[Operation]:
-    """A user's next operation begins when the one before has ended, and may wait before it sends.
+    """Due times of consecutive operations, which may wait before they send.
 
-    For a place on a shared connection. After a failure a user pauses for a time that no log knows.
+    They wait for a place on a shared connection. After a failure a user pauses for an unlogged
+    time.
     """
     ended: dict[str, float] = {}
     due = []
@@ -350,7 +351,7 @@ def behind_each_other(operations: Sequence[Operation]) -> Sequence[Operation]:
 
 
 def saturated(places: int) -> Due:
-    """Operations are due when they begin, or while all places were taken."""
+    """Due times with limited places: at the begin, or while all places were taken."""
 
     def due(operations: Sequence[Operation]) -> Sequence[Operation]:
         changes = sorted(
@@ -366,7 +367,7 @@ def saturated(places: int) -> Due:
         starts = [at_s for at_s, _ in full_since]
         result = []
         for each in operations:
-            # The change before it began.
+            # The last change before its begin.
             n = bisect.bisect_left(starts, each.begins_s[0]) - 1
             full_s = full_since[n][1] if n >= 0 else math.inf
             earliest, latest = each.begins_s
@@ -377,9 +378,9 @@ def saturated(places: int) -> Due:
 
 
 def apart(due: Due, seconds: float) -> Due:
-    """The same where the edges of a window are not the same instant for all users.
+    """Widen due times if the edges of a window differ between users.
 
-    Each thread of a tester has its own, a moment after it is told.
+    Each thread of a tester has its own edge, shortly after the command.
     """
 
     def wider(operations: Sequence[Operation]) -> Sequence[Operation]:
@@ -392,7 +393,7 @@ def apart(due: Due, seconds: float) -> Due:
 
 
 def evenly(per_second: float) -> Due:
-    """Arrival n is due n / rate after the first, and begun by the first user that is free."""
+    """Arrival n is due n / rate after the first, and begins with the first free user."""
     return lambda operations: _arriving(operations, lambda n: n / per_second)
 
 
@@ -404,12 +405,12 @@ def staged(stages: Sequence[tuple[float, float]]) -> Due:
 def _arriving(
     operations: Sequence[Operation], after_s: Callable[[int], float]
 ) -> Sequence[Operation]:
-    # None began before it was due, and one of them hardly later.
+    # No operation began before it was due, and one of them began almost on time.
     origin_s = min(each.began_s - after_s(n) for n, each in enumerate(operations))
     due: list[Operation] = []
     first = 0
     for n, each in enumerate(operations):
-        # Users that go on together send in any order.
+        # Users that continue at the same time send in any order.
         if n and not _together(operations[n - 1], each):
             first = n
         together = sum(
@@ -425,7 +426,7 @@ def _together(one: Operation, other: Operation) -> bool:
 
 
 def _reached_s(stages: Sequence[tuple[float, float]], count: float) -> float:
-    """Return when the integral of a rate in straight lines, from 0 on, reaches a count."""
+    """Return the time at which the integral of a piecewise linear rate from 0 reaches a count."""
     begin_s = before = rate = 0.0
     for lasts_s, end_rate in stages:
         slope = (end_rate - rate) / lasts_s

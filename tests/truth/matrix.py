@@ -1,4 +1,4 @@
-"""Runs cells of the matrix, a dozen side by side, and compares what they report with the log."""
+"""Runs cells of the matrix, a dozen concurrently, and compares their reports with the log."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from tests.truth.log import (
 
 ROOT = Path(__file__).parents[2]
 CROWDED = 0.5
-"""Share of the machine that other programs may have while a cell runs."""
+"""Maximum share of the machine that other programs may use while a cell runs."""
 _FURTHER_APART = 2.5
-"""On a crowded machine the edges of several windows: a thread waits that long for a core."""
+"""On a crowded machine a thread may wait this long for a core at the edge of a window."""
 
 
 class Server:
-    """The server of `tests.truth.server`, in a process of its own."""
+    """The server of `tests.truth.server`, in a separate process."""
 
     def __init__(self, *certificate: str) -> None:
         argv = [sys.executable, "-m", "tests.truth.server", *certificate]
@@ -50,7 +50,7 @@ class Server:
         self._lock = threading.Lock()
 
     def do(self, **command: Any) -> dict[str, Any]:
-        """Give it a command, and return its answer."""
+        """Send the server a command, and return its answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with self._lock:
@@ -67,7 +67,7 @@ class Server:
         return int(answer["port"])
 
     def close(self) -> None:
-        """End it, as its commands are over."""
+        """End the server by closing its input."""
         self._process.communicate()
 
 
@@ -82,15 +82,15 @@ def serving(*certificate: str) -> Iterator[Server]:
 
 @dataclass(frozen=True)
 class Measured:
-    """A cell: what was reported of it, and what the log says."""
+    """A cell with its report, and the expected figures of the log."""
 
     cell: Cell
     reported: Reported
     truth: Truth
     others: float
-    """Share of the machine that other programs had."""
+    """Share of the machine that other programs used."""
     stall_s: tuple[float, float] | None
-    """On the log's clock."""
+    """By the log's clock."""
 
     @property
     def window_s(self) -> tuple[float, float]:
@@ -98,14 +98,14 @@ class Measured:
 
 
 Begun = Callable[[int], None]
-"""Is called with the begin of the window once that is known."""
+"""Called with the begin of the window once it is known."""
 
 Run = Callable[[int, Begun], Reported]
-"""Runs a test of the target at a port, and returns what it reports."""
+"""Runs a test of the target at a port, and returns its report."""
 
 
 def measure(cell: Cell, server: Server) -> Measured:
-    """Run a cell straight through the engine."""
+    """Run a cell directly with the engine."""
 
     def run(port: int, begun: Begun) -> Reported:
         return engine_face.measure(
@@ -124,9 +124,9 @@ def measure(cell: Cell, server: Server) -> Measured:
 def compare(
     cell: Cell, server: Server, run: Run, due: Due, *, tls: bool = False, edges_s: float = 0.0
 ) -> Measured:
-    """Run a test of the cell, and return what it reports beside what the log says.
+    """Run a test of the cell, and return its report with the log's figures.
 
-    `edges_s` is how far apart several windows of it may begin, and end.
+    `edges_s` is the distance between the edges of several windows.
     """
     port = server.open(cell.protocol, unanswered_every=cell.fault.unanswered_every, tls=tls)
     stall_s = None
@@ -146,7 +146,7 @@ def compare(
     reported = run(port, begun)
     others = _others(before, _cpu_s())
     edges_s *= _FURTHER_APART if others > CROWDED else 1.0
-    # What a command asks before it begins has no such key.
+    # Requests that a command sends before the load have no such key.
     closed = server.do(close=port)
     log = [each for each in closed["requests"] if each[-1].count(".") >= 3]
     found = truth(
@@ -165,7 +165,7 @@ OBJECTIVES = ("max<900ms", "failures<0.1%")
 
 
 def due_of(cell: Cell) -> Due:
-    """Return how operations of a cell get their due times."""
+    """Return the function for the due times of a cell's operations."""
     shape, schedule = cell.shape, cell.schedule
     if schedule.stages:
         return staged(schedule.stages_of(shape))
@@ -178,7 +178,7 @@ def due_of(cell: Cell) -> Due:
 
 
 def _cpu_s() -> tuple[float, float, float]:
-    """Return the time, and the CPU that the machine has used, and that we and our children have."""
+    """Return the time, the machine's CPU time, and that of this process and its children."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     tick = os.sysconf("SC_CLK_TCK")
     busy = sum(int(each) for n, each in enumerate(fields) if n not in (3, 4)) / tick
@@ -197,13 +197,13 @@ def _others(begin: Sequence[float], end: Sequence[float]) -> float:
 
 
 def null_s(null: Measured) -> float:
-    """Return what the tester added to a constant time, in a cell without a fault."""
+    """Return the time that the tester added to a constant time, in a cell without a fault."""
     services = [each.service_s for each in null.truth.requests if each.service_s is not None]
     return max(SENDING_S, null.reported.latency.max - max(services))
 
 
 def problems(measured: Measured, null: Measured) -> Iterator[str]:
-    """Yield all in which a cell differs from the log."""
+    """Yield all differences between a cell and the log."""
     cell, truth = measured.cell, measured.truth
     if cell.shape.wrong:
         yield from checks.wrong(measured.reported, truth, measured.window_s, null_s(null))
@@ -233,7 +233,7 @@ def problems(measured: Measured, null: Measured) -> Iterator[str]:
 
 
 def differences(one: Measured, other: Measured) -> Iterator[str]:
-    """Yield in which counts two cells differ that differ in nothing that changes figures."""
+    """Yield the differing counts of two cells whose differences must not change figures."""
     decks, slow_ones = 8, 0.1
     rows = [
         {key[0]: measured.reported.rows[key] for key in measured.reported.counted}

@@ -8,12 +8,12 @@ Reads commands from standard input, a line of JSON each, and writes one line in 
     {"port": 40001, "stall_ns": [BEGIN, END], "reset_ns": AT}                 {}
     {"close": 40001}                                  {"requests": [REQUEST, ...], "binds": 20}
 
-Each port is a target of its own. Instants are those of CLOCK_MONOTONIC, which all processes share.
+Each port is a separate target. Times are those of CLOCK_MONOTONIC, which all processes share.
 A request is `[earliest_ns, arrived_ns, answered_ns, connection, kind, key]`. It was read at
-`arrived_ns`, and had not arrived yet at `earliest_ns`: a server that had no CPU for a while knows
-it. `answered_ns` is taken before the answer is written. It is 0 where no answer was written, and
-where the connection was reset instead, when that was, below zero. The key is what the scenario's
-text made unique: the first value of a filter, the first value of a DN, or a path.
+`arrived_ns`, and had not arrived at `earliest_ns`; the two differ if the server lacked CPU.
+`answered_ns` is taken before the answer is written. It is 0 if no answer was written, and
+if the connection was reset instead, the negative time of the reset. The key is made unique by the
+scenario's text: the first value of a filter, the first value of a DN, or a path.
 
 A request whose key has `.quick.` in it takes no time. What commands ask a target before a load (the
 root DSE, an entry by its name, the front page) is answered at once and is not in the log. Nor are
@@ -41,9 +41,9 @@ from tests.support.ldap_server import COMPARE_TRUE, EXTENDED, UNBIND, entry, res
 
 NEVER = 0
 QUICK = ".quick."
-"""In the key of a request that takes no time, and is always answered."""
+"""Part of the key of a request that takes no time, and is always answered."""
 _ANSWERED = 2
-"""Where a request has the time of its answer."""
+"""The index of the time of the answer in a request."""
 
 _KINDS = {
     0x60: "bind",
@@ -58,11 +58,11 @@ _KINDS = {
 
 
 class _Selector(selectors.DefaultSelector):
-    """Remembers when it last found what is to be read: what it finds now came after that."""
+    """Records the times of its last events: a later event arrived after them."""
 
     def __init__(self) -> None:
         super().__init__()
-        # It takes three rounds from a connection that is found to what is read from it.
+        # Three rounds pass between the event of a connection and the read.
         self._found_ns = deque([0, 0], maxlen=5)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -84,25 +84,25 @@ _SELECTOR = _Selector()
 
 @dataclass
 class Target:
-    """How one port answers, and what came to it."""
+    """The answers of a port, and its received requests."""
 
     protocol: str
     answer_s: float
     unanswered_every: int
     stall_ns: tuple[int, int] = (0, 0)
-    """Between these instants nothing is answered, and nothing is worked on."""
+    """Between these times the target is idle and does not answer."""
     reset_ns: int = 0
-    """The first request from then on has its connection reset."""
+    """The connection of the first request after this time is reset."""
     requests: list[list[Any]] = field(default_factory=list)
     quick: int = 0
-    """How many of the requests take no time."""
+    """The number of requests that take no time."""
     binds: int = 0
-    """How many binds were of no step."""
+    """The number of binds outside of steps."""
     connections: int = 0
     open: set[_Connection] = field(default_factory=set)
 
     def arrived(self, connection: _Connection, kind: str, key: str, answer: bytes) -> None:
-        """Take a request, and answer it when it is due."""
+        """Receive a request, and answer it when due."""
         now = time.monotonic_ns()
         earliest_ns = min(_SELECTOR.before_ns, connection.unread_since_ns)
         connection.unread_since_ns = sys.maxsize
@@ -138,7 +138,7 @@ class Target:
 
 
 class _Connection(asyncio.Protocol):
-    """A connection of a client; what comes in is read by the subclass of its protocol."""
+    """A client's connection; the subclass of its protocol parses the input."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -168,7 +168,7 @@ class _Connection(asyncio.Protocol):
             self.message(message)
 
     def length(self, buffer: bytes) -> int:
-        """Return the length of the first message; 0 where it is incomplete."""
+        """Return the length of the first message; 0 if it is incomplete."""
         raise NotImplementedError
 
     def message(self, message: bytes) -> None:
@@ -197,7 +197,7 @@ class _Connection(asyncio.Protocol):
             self._transport.close()
 
     def reset(self) -> None:
-        """Reset it: none of its requests will be answered."""
+        """Reset the connection: none of its requests will be answered."""
         for request in (*self.pending.values(), *self.unanswered):
             request[_ANSWERED] = -time.monotonic_ns()
         self.pending.clear()
@@ -206,7 +206,7 @@ class _Connection(asyncio.Protocol):
             return
         own = self._transport.get_extra_info("socket")
         if self._transport.get_extra_info("sslcontext") is None:
-            # What has arrived is in the log, too.
+            # Requests that have arrived are in the log, too.
             with socket.socket(fileno=os.dup(own.fileno())) as more, suppress(BlockingIOError):
                 self._buffer += more.recv(1 << 16)
         own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -214,7 +214,7 @@ class _Connection(asyncio.Protocol):
 
 
 def _read(text: bytes, at: int = 0) -> tuple[int, bytes, int]:
-    """Return tag and value of the element at an offset, and where it ends."""
+    """Return tag and value of the element at an offset, and its end."""
     tag, size, at = text[at], text[at + 1], at + 2
     if size & 0x80:
         octets = size & 0x7F
@@ -223,7 +223,7 @@ def _read(text: bytes, at: int = 0) -> tuple[int, bytes, int]:
 
 
 def _first_value(tag: int, value: bytes) -> str:
-    """Return the first value that a filter compares with; of a presence the attribute."""
+    """Return the first value in a filter; for a presence filter, the attribute."""
     while tag in (0xA0, 0xA1, 0xA2):
         tag, value, _ = _read(value)
     if tag == 0x87:
@@ -288,7 +288,7 @@ class _LdapConnection(_Connection):
 
 
 class _HttpConnection(_Connection):
-    """Answers every request with a small page that has the path in it."""
+    """Answers every request with a small page that contains the path."""
 
     def length(self, buffer: bytes) -> int:
         end = buffer.find(b"\r\n\r\n")
@@ -331,7 +331,7 @@ _PROTOCOLS: dict[str, type[_Connection]] = {"ldap": _LdapConnection, "http": _Ht
 
 
 class Server:
-    """Opens and closes targets as commands say."""
+    """Opens and closes targets by commands."""
 
     def __init__(self, context: ssl.SSLContext | None) -> None:
         self._context = context
@@ -365,7 +365,7 @@ class Server:
 
 async def _serve() -> None:
     loop = asyncio.get_running_loop()
-    # An answer is not sent before it is due, and at once then.
+    # An answer is sent exactly when due, not before.
     loop._clock_resolution = 1e-5  # type: ignore[attr-defined]
     context = None
     if len(sys.argv) > 1:

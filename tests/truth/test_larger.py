@@ -1,4 +1,4 @@
-"""The larger cells: what people read of a test, by each door of the product, is in the log."""
+"""The larger cells: the figures of a test in each program of the product equal the log's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.truth.matrix import measure as measure_engine
 pytestmark = [pytest.mark.truth, pytest.mark.timeout(600)]
 
 AT_A_TIME = 4
-"""More of them would keep two cores busy with their starts, and each other from theirs."""
+"""More cells would keep two cores busy with their starts, and delay each other."""
 CELL_OF = {str(each): each for each in LARGER}
 
 Run = Callable[[DoorCell], Measured]
@@ -63,13 +63,13 @@ def measure(server: Server, authority: Authority, tmp_path_factory: pytest.TempP
 
 @pytest.fixture(scope="module")
 def nulls(null: Measured, measure: Run) -> Mapping[str, Measured]:
-    """Return what doors add to a constant time that are slower than the engine."""
+    """Return the added time of programs that are slower than the engine."""
     return defaultdict(lambda: null, portable=measure(DoorCell("portable", NULL)))
 
 
 @pytest.fixture(scope="module")
 def run(measure: Run, null: Measured, request: pytest.FixtureRequest) -> Iterator[Run]:
-    """Measure the cells of this session side by side; return how to get one."""
+    """Measure the cells of this session concurrently; return a function to get one."""
     chosen = [
         CELL_OF[item.callspec.id]
         for item in request.session.items
@@ -79,7 +79,7 @@ def run(measure: Run, null: Measured, request: pytest.FixtureRequest) -> Iterato
         running = {str(cell): pool.submit(measure, cell) for cell in chosen}
 
         def result(cell: DoorCell) -> Measured:
-            # What is measured once more has the machine for itself.
+            # A repeated measurement has the machine for itself.
             wait(running.values())
             return running[str(cell)].result()
 
@@ -100,7 +100,7 @@ def test_figures_are_those_of_the_servers_log(
     measured = run(cell)
     wrong = list(problems(measured, null))
     if wrong:
-        # The cells that were measured beside it had most of the machine.
+        # Concurrent cells used most of the machine.
         with capsys.disabled():
             print(f"\n{cell} again, alone: other programs had {measured.others:.0%}; {wrong}")
         wrong = list(problems(measure(cell), null))
@@ -110,7 +110,7 @@ def test_figures_are_those_of_the_servers_log(
 def read_mixed(
     door: str, server: Server, ca: Path, null: Measured, folder: Path, *more: str
 ) -> tuple[Measured, Any, Path]:
-    """Run the mixed cell, and compare it with the log; return where its run file is, too."""
+    """Run the mixed cell, and compare it with the log; return the path of its run file, too."""
     for n in range(2):
         (own := folder / str(n)).mkdir()
         found, shown = larger.measure(DoorCell(door, MIXED), server, own, ca, *more)
@@ -125,7 +125,7 @@ def read_mixed(
 def mixed(
     server: Server, authority: Authority, null: Measured, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[dict[str, Any], Path]:
-    """Return the JSON of one mixed run, which is compared with the log, and the run's folder."""
+    """Return the JSON of one mixed run, compared with the log, and the run's folder."""
     folder = tmp_path_factory.mktemp("mixed")
     more = ("--junit", "j.xml")
     _, ran, own = read_mixed("two threads", server, Path(authority.ca), null, folder, *more)
@@ -166,7 +166,7 @@ def test_junit_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) -> No
     assert shown["latency_max_us"].startswith(">=")
 
 
-def test_a_report_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) -> None:
+def test_report_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) -> None:
     point, folder = mixed
     sitebench("report", RUN, "--markdown", "r.md", "--out", "r.html", cwd=folder).check(0)
     markdown, html = ((folder / name).read_text() for name in ("r.md", "r.html"))
@@ -188,7 +188,7 @@ def test_a_report_has_the_figures_of_json(mixed: tuple[dict[str, Any], Path]) ->
         assert [text for text in cells if text not in html] == []
 
 
-def test_the_page_has_the_figures_of_its_run_file(
+def test_page_has_the_figures_of_its_run_file(
     server: Server, authority: Authority, null: Measured, tmp_path: Path
 ) -> None:
     found, shown, _ = read_mixed("page", server, Path(authority.ca), null, tmp_path)

@@ -1,4 +1,4 @@
-"""Every key and every metric that is marked in Rust is in a cell: none comes without one.
+"""Every key and every metric with a mark in Rust is tested in a cell.
 
 The marks are `Influence` of `native/tester/scenario/src/form.rs` and of `metric.rs` of the load.
 """
@@ -25,8 +25,10 @@ ELSEWHERE: Mapping[str, str] = {
     "http.follow": "tests/scenario/test_sites.py::test_redirect_of_a_folder_is_followed",
     "search.page_size": "tests/scenario/test_directory.py::test_paged_search_reads_all_pages",
 }
-"""Marked keys that the server of `tests.truth.server` cannot show, and the test that has them
-against another server. Only that of `http.follow` compares counts with a log."""
+"""Marked keys that the server of `tests.truth.server` cannot test.
+
+The named tests use another server; only the test of `http.follow` compares counts with a log.
+"""
 METRICS: Mapping[str, str] = {
     "latency": "latency",
     "service": "service",
@@ -42,7 +44,7 @@ METRICS: Mapping[str, str] = {
 
 
 def written(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a scenario's text, each with the table of the form in which it stands."""
+    """Yield the keys of a scenario's text, each with its table of the form."""
     scenario = tomllib.loads(text)
     tables: list[tuple[str, Mapping[str, Any]]] = [("scenario", scenario)]
     tables.append(("load", scenario.get("load", {})))
@@ -56,7 +58,7 @@ def written(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_step(step: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the tables of a step: which it has follows from its keys, but for `on`."""
+    """Yield the tables of a step, which follow from its keys, except for `on`."""
     for name in {key.table for key in keys()} - {"scenario", "load", "operation", "card"}:
         yield name, step
     yield "expect", step.get("expect", {})
@@ -76,13 +78,13 @@ def test_every_key_that_changes_figures_is_in_a_cell() -> None:
     assert len(marked) > 30
 
 
-def test_what_stands_for_a_cell_exists() -> None:
+def test_tests_listed_in_place_of_a_cell_exist() -> None:
     for place in ELSEWHERE.values():
         file, _, name = place.partition("::")
         assert f"def {name}(" in (ROOT / file).read_text(), place
 
 
-def test_every_metric_that_follows_something_is_compared_with_the_log() -> None:
+def test_every_marked_metric_is_compared_with_the_log() -> None:
     marked = {name for _, name, _, _, influence in metrics() if influence != _NOTHING.lower()}
     assert marked == set(METRICS)
     assert set(METRICS.values()) <= {field.name for field in fields(Row)}

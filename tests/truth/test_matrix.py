@@ -1,4 +1,4 @@
-"""Cells of the truth matrix: what the engine reports of a test is what the server's log says.
+"""Cells of the truth matrix: the engine's report of a test equals the server's log.
 
 README.md has the rules that cells hold, `cells.py` the cells.
 """
@@ -39,7 +39,7 @@ def null(server: Server) -> Measured:
 
 @pytest.fixture(scope="module")
 def run(server: Server, null: Measured, request: pytest.FixtureRequest) -> Iterator[Run]:
-    """Measure the cells of this session a dozen side by side; return how to get one."""
+    """Measure the cells of this session, a dozen concurrently; return a function to get one."""
     chosen = dict.fromkeys(
         str(cell)
         for item in request.session.items
@@ -74,10 +74,10 @@ def say_again(measured: Measured, wrong: Sequence[str], capsys: pytest.CaptureFi
 
 @pytest.mark.alone
 @pytest.mark.parametrize(("cell", "other"), PAIRS, ids=str)
-def test_what_changes_nothing_changes_no_figure(
+def test_differences_without_influence_change_no_figure(
     cell: Cell, other: Cell, run: Run, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Counts of a window differ by what is near its edges, and by a deck that it cuts."""
+    """Counts of a window differ by operations near its edges, and by a deck that it cuts."""
     one, two = run(cell), run(other)
     wrong = list(differences(one, two))
     if wrong:
@@ -86,7 +86,7 @@ def test_what_changes_nothing_changes_no_figure(
     assert not wrong, "\n".join((str(cell), str(other), *wrong))
 
 
-def test_cells_that_the_readme_names_exist() -> None:
+def test_cells_named_in_the_readme_exist() -> None:
     page = (
         (Path(__file__).parent / "README.md")
         .read_text()
@@ -102,21 +102,21 @@ def test_cells_that_the_readme_names_exist() -> None:
 
 TRUTH = {"server", "log", "figures", "checks", "cells", "key_cells"}
 FACES = {"engine_face", "doors"}
-"""What touches the engine, and the commands."""
+"""Modules that use the engine and the commands."""
 MODULES = sorted(
     path for path in Path(__file__).parent.glob("[!_]*.py") if not path.stem.startswith("test_")
 )
 
 
 @pytest.mark.parametrize("path", MODULES, ids=attrgetter("stem"))
-def test_the_truth_imports_nothing_of_the_product(path: Path) -> None:
+def test_truth_tests_import_no_module_of_the_product(path: Path) -> None:
     names = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names += [each.name for each in node.names]
         elif isinstance(node, ast.ImportFrom):
             names.append(node.module or "")
-    # Intervals are compared with closed forms, and no log.
+    # Intervals are compared with closed forms, not with a log.
     if path.stem not in FACES | {"intervals"}:
         tops = {name.partition(".")[0] for name in names}
         assert not tops & {"sitebench", "ils_bench", "ps_bench", "web_bench"}

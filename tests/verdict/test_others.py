@@ -1,7 +1,7 @@
-"""Other programs had the cores: windows as they were recorded on a machine of two.
+"""Other programs on the cores: windows recorded on a machine of two cores.
 
-A burner is two threads that want a core each. Without one, the same servers are never said to be
-starved by others.
+The burner has two threads that each use a core. Without the burner, the same servers are never
+reported as starved.
 """
 
 import pytest
@@ -34,7 +34,7 @@ def recorded(
     mean_us: float = 600.0,
     **other: object,
 ) -> Evidence:
-    """Return a window of two cores: seconds on a core and seconds that waited for one."""
+    """Return a window of two cores: seconds on a core and seconds of waiting for a core."""
     seen = evidence(seconds=seconds, operations=operations, target_cores=2, users=8, **other)
     seen = with_target(seen, cpu_s=target[0], waited_s=target[1], allowed_cores=(0, 1))
     seen = with_target(seen, busiest_thread_s=target[0] / 2)
@@ -65,7 +65,8 @@ ALONE = {
         behind=(BehindUse("gunicorn", 3.7),),
     ),
     "CGI": recorded(2.02, 3_595, target=(3.53, 8.24), tester=(0.25, 0.89)),
-    # At real-time priority, of which the kernel keeps a twentieth of each core for all else.
+    # With real-time priority, of which the kernel reserves a twentieth of each core for all other
+    # programs.
     "CGI of Apache, 650 threads": recorded(
         2.03, 2_146, target=(3.42, None), tester=(0.2, 0.55), busy=(0.95, 0.95)
     ),
@@ -88,34 +89,34 @@ def test_server_beside_a_burner_has_a_lower_bound_and_no_idle_cores(seen: Eviden
 
 
 @pytest.mark.parametrize("seen", ALONE.values(), ids=ALONE)
-def test_same_server_alone_is_never_limited_by_others(seen: Evidence) -> None:
+def test_same_server_alone_is_never_limited_by_other_programs(seen: Evidence) -> None:
     verdict = judge(seen)
     assert verdict.bound != Bound.OTHERS, verdict.evidence
     assert Grade.TAKEN not in {each.grade for each in verdict.findings}
 
 
-def test_cores_that_work_behind_a_proxy_used_up_are_the_targets_limit() -> None:
+def test_cores_used_up_behind_a_proxy_are_the_targets_limit() -> None:
     proxy = ALONE["nginx before gunicorn"]
     verdict = judge(proxy)
     assert (verdict.bound, verdict.valid) == (Bound.TARGET_CPU, True), verdict.evidence
     assert "used 3% of its 2 cores, and what works behind it (gunicorn) 92%" in verdict.evidence
     assert WarningKind.PROXIED in {each.kind for each in verdict.warnings}
-    # Half used, and nobody else there: neither is used up.
+    # Half used, without other programs: neither is used up.
     half = with_machine(
         with_use(proxy, behind=(BehindUse("gunicorn", 1.9),)), busy_per_core=(0.5, 0.5)
     )
     assert judge(half).bound == Bound.UNDECIDED
-    # A burner beside it takes as much as beside any other.
+    # A burner takes as much as beside any other server.
     burner = with_use(proxy, behind=(BehindUse("gunicorn", 0.4),))
     assert judge(burner).bound == Bound.OTHERS
 
 
-def test_users_that_get_no_more_beside_a_burner_do_not_wait_for_a_lock() -> None:
+def test_additional_users_without_gain_beside_a_burner_do_not_indicate_a_lock() -> None:
     """A Django site of two workers, 10 and 20 clients: "the target left 96% of its cores idle"."""
     burner = BESIDE_A_BURNER["gunicorn"]
     twice = replace(burner, users=20, rate_at_half=burner.operations / burner.seconds)
     assert judge(twice).bound == Bound.OTHERS
-    # Nor where no one program had most of the cores.
+    # Nor if no single program used most of the cores.
     shared = with_generator(with_target(twice, cpu_s=1.9, waited_s=0.2), cpu_s=1.9)
     verdict = judge(shared)
     assert verdict.bound not in (Bound.OTHERS, Bound.SERIALISED)
@@ -136,7 +137,7 @@ def test_other_programs_are_named_whichever_side_was_saturated(tester_s: float) 
 
 
 @pytest.mark.parametrize(("used_s", "bound"), [(1.5, Bound.TARGET_CPU), (1.2, Bound.OTHERS)])
-def test_used_up_quota_limits_beside_a_burner(used_s: float, bound: Bound) -> None:
+def test_quota_is_the_limit_even_beside_a_burner(used_s: float, bound: Bound) -> None:
     burner = BESIDE_A_BURNER["gunicorn"]
     assert judge(with_target(burner, cpu_s=used_s, quota_cores=0.5)).bound == bound
 
@@ -144,7 +145,9 @@ def test_used_up_quota_limits_beside_a_burner(used_s: float, bound: Bound) -> No
 @pytest.mark.parametrize(
     ("taken_s", "bound"), [(3.0, Bound.OTHERS), (2.9, Bound.UNDECIDED), (1.0, Bound.GENERATOR)]
 )
-def test_other_programs_must_have_half_of_the_cores(taken_s: float, bound: Bound) -> None:
+def test_other_programs_limit_a_target_only_with_half_of_the_cores(
+    taken_s: float, bound: Bound
+) -> None:
     ours = (6.0 - taken_s) / 2
     seen = recorded(3.0, 1_000, target=(ours, 0.2), tester=(ours, 0.2))
     assert judge(seen).bound == bound
@@ -153,16 +156,16 @@ def test_other_programs_must_have_half_of_the_cores(taken_s: float, bound: Bound
 @pytest.mark.parametrize(
     ("target_s", "tester_s", "bound"),
     [
-        # Two workers and two threads of a burner, on two cores: each gets its half of one.
+        # Two workers and two threads of a burner, on two cores: each gets half a core.
         (3.0, 0.2, Bound.OTHERS),
-        # It was the tester that took what the target lacked.
+        # The tester took the cores that the target lacked.
         (3.0, 2.5, Bound.GENERATOR),
-        # A tenth of the cores is what other programs may have without a word.
+        # Other programs may use a tenth of the cores without a warning.
         (5.15, 0.2, Bound.OTHERS),
         (5.3, 0.2, Bound.TARGET_CPU),
     ],
 )
-def test_other_programs_must_have_half_of_the_missing_cores(
+def test_other_programs_limit_a_target_only_with_half_of_the_missing_cores(
     target_s: float, tester_s: float, bound: Bound
 ) -> None:
     seen = recorded(3.0, 1_000, target=(target_s, 6.0 - target_s), tester=(tester_s, 0.1))
@@ -170,12 +173,14 @@ def test_other_programs_must_have_half_of_the_missing_cores(
 
 
 @pytest.mark.parametrize(("busy", "bound"), [(0.9, Bound.OTHERS), (0.89, Bound.UNDECIDED)])
-def test_cores_with_time_left_are_not_taken(busy: float, bound: Bound) -> None:
+def test_cores_with_idle_time_do_not_count_as_taken_by_other_programs(
+    busy: float, bound: Bound
+) -> None:
     seen = with_machine(BESIDE_A_BURNER["gunicorn"], busy_per_core=(busy, busy))
     assert judge(with_target(seen, waited_s=0.2)).bound == bound
 
 
-def test_cores_that_the_target_may_not_use_are_not_its_own() -> None:
+def test_cores_outside_the_targets_affinity_are_not_its_own() -> None:
     seen = with_machine(BESIDE_A_BURNER["gunicorn"], busy_per_core=(1.0, 0.2))
     assert judge(with_target(seen, allowed_cores=(1,), waited_s=0.1)).bound == Bound.UNDECIDED
     apart = with_generator(with_target(seen, allowed_cores=(0,)), allowed_cores=(1,))
@@ -185,7 +190,7 @@ def test_cores_that_the_target_may_not_use_are_not_its_own() -> None:
     )
 
 
-def test_queue_that_grows_beside_a_burner_is_not_the_targets() -> None:
+def test_growing_queue_beside_a_burner_is_not_the_targets() -> None:
     growing = Settled(Steadiness.GROWING, "the queue grew")
     burner = replace(BESIDE_A_BURNER["gunicorn"], rate=100.0, settled=growing)
     assert judge(burner).bound == Bound.OTHERS
@@ -193,7 +198,7 @@ def test_queue_that_grows_beside_a_burner_is_not_the_targets() -> None:
     assert judge(alone).bound == Bound.UNSETTLED
 
 
-def test_rate_that_was_kept_beside_a_burner_is_the_schedules() -> None:
+def test_kept_rate_beside_a_burner_is_limited_by_the_schedule() -> None:
     burner = BESIDE_A_BURNER["gunicorn"]
     kept = replace(burner, rate=burner.operations / burner.seconds)
     assert judge(kept).bound == Bound.SCHEDULE
@@ -211,48 +216,51 @@ OPEN_BESIDE_A_BURNER = {
 
 
 @pytest.mark.parametrize("seen", OPEN_BESIDE_A_BURNER.values(), ids=OPEN_BESIDE_A_BURNER)
-def test_latency_with_waits_for_a_burner_in_it_is_an_upper_bound(seen: Evidence) -> None:
+def test_latency_with_waits_for_a_burner_is_an_upper_bound(seen: Evidence) -> None:
     verdict = judge(seen)
     assert (verdict.bound, verdict.latency_at_most) == (Bound.SCHEDULE, True)
     assert WarningKind.OTHERS_IN_LATENCY in {each.kind for each in verdict.warnings}
-    # A rate without a schedule is a lower bound itself, and says nothing of its latency.
+    # A rate without a schedule is itself a lower bound, and does not affect its latency.
     assert not judge(replace(seen, rate=None)).latency_at_most
-    # Of a target with too many threads to read their waits, the cores that others had tell it.
+    # For a target with too many threads to read their waits, the cores used by other programs
+    # decide.
     assert judge(with_target(seen, waited_s=None)).latency_at_most
     half = with_machine(with_target(seen, waited_s=None), busy_per_core=(0.6, 0.6))
     assert not judge(half).latency_at_most
-    # Nothing changes where the target is on another machine.
+    # Nothing changes if the target is on another machine.
     far = with_use(seen, target=None, target_is_local=False)
     assert not judge(far).latency_at_most
     starved = replace(with_generator(far, waited_s=2.9), generator_cpu_s=(0.1,))
     assert judge(starved).bound == Bound.OTHERS
 
 
-def test_latency_of_an_open_point_alone_is_measured() -> None:
+def test_latency_of_an_open_schedule_without_other_programs_is_measured() -> None:
     quiet = recorded(
         4.01, 1_991, target=(0.05, 0.03), tester=(0.17, 0.04), busy=(0.01, 0.05), mean_us=113
     )
     assert not judge(replace(quiet, rate=496.0)).latency_at_most
-    # An idle machine always does something, and a thread that wakes up waits a moment.
+    # An idle machine always has some activity, and a waking thread waits a moment.
     idle = with_machine(quiet, busy_per_core=(0.06, 0.06))
     assert not judge(replace(idle, rate=496.0)).latency_at_most
-    # Threads of a busy target wait for each other: that is its own latency.
+    # Threads of a busy target wait for each other, which is the target's own latency.
     own = recorded(4.0, 40_000, target=(7.0, 30.0), tester=(0.7, 0.2), mean_us=1_000)
     assert not judge(replace(own, rate=10_000.0)).latency_at_most
-    # Others with a seventh of the cores have a seventh of these waits.
+    # Other programs with a seventh of the cores cause a seventh of these waits.
     little = recorded(4.0, 40_000, target=(6.4, 20.0), tester=(0.4, 0.2), mean_us=1_000)
     assert not judge(replace(little, rate=10_000.0)).latency_at_most
 
 
 @pytest.mark.parametrize(("mean_us", "at_most"), [(3_000.0, True), (3_200.0, False)])
-def test_wait_for_others_counts_from_a_tenth_of_the_latency(mean_us: float, at_most: bool) -> None:
-    # 0.5 s of 1,541 operations are 324 us, and 95% of what was busy was others'.
+def test_wait_for_other_programs_counts_from_a_tenth_of_the_latency(
+    mean_us: float, at_most: bool
+) -> None:
+    # 0.5 s of 1,541 operations are 324 us, and other programs used 95 % of the busy time.
     seen = recorded(3.03, 1_541, target=(0.15, 0.2), tester=(0.15, 0.3), mean_us=mean_us)
     seen = replace(seen, rate=1_541 / 3.03)
     assert seen.waited_for_others_us == pytest.approx(308, abs=1)
     assert judge(seen).latency_at_most == at_most
 
 
-def test_every_window_with_taken_cores_is_warned_of_as_noisy() -> None:
+def test_window_with_cores_used_by_other_programs_has_a_noise_warning() -> None:
     for seen in BESIDE_A_BURNER.values():
         assert WarningKind.NOISY_MACHINE in {each.kind for each in judge(seen).warnings}

@@ -113,19 +113,19 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
 }
 
 
-def test_a_quiet_window_leaves_no_doubt() -> None:
+def test_quiet_window_has_no_warning() -> None:
     assert find_warnings(QUIET) == ()
 
 
 @pytest.mark.parametrize("kind", SIGNS)
-def test_each_doubt_has_its_sign_its_figures_and_a_remedy(kind: str) -> None:
+def test_each_warning_has_its_sign_figures_and_remedy(kind: str) -> None:
     seen, words = SIGNS[kind]
     (warning,) = [each for each in find_warnings(seen) if each.kind == kind]
     assert words in warning.message
     assert warning.remedy
 
 
-def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
+def test_every_kind_of_window_warning_is_tested_here() -> None:
     of_targets = {"tls-unverified"}
     of_workers = {"worker-lost", "workers-missing"}
     of_options = {"not-known", "data-used-up", "rows-held", "rows-lost", "target-died"}
@@ -135,14 +135,14 @@ def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
     assert {*SIGNS} == {*WarningKind} - of_others - {"clock-skew", "other-files"}
 
 
-def test_a_rate_that_the_target_does_not_keep_up_with_is_not_measured_longer() -> None:
-    """It was to be lowered, and measured longer."""
+def test_rate_beyond_the_target_is_not_advised_to_be_measured_longer() -> None:
+    """The advice was to lower the rate, and to measure longer."""
     growing = Settled(Steadiness.GROWING, "what was due and not answered became more")
     seen = changed(QUIET, latency=durations(600.0, n=500), settled=growing)
     assert kinds(seen) == {WarningKind.UNSETTLED}
 
 
-def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
+def test_quota_is_named_as_the_limit_of_the_tester() -> None:
     (warning,) = find_warnings(with_generator(QUIET, throttled_s=2.0))
     assert warning.kind == WarningKind.GENERATOR_STARVED
     assert "0.20 s per second" in warning.message
@@ -150,16 +150,16 @@ def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "longer"), [(4.0, "30s"), (10.0, "30s"), (30.1, "1m")])
-def test_a_longer_window_than_the_one_measured_is_proposed(seconds: float, longer: str) -> None:
-    """A window of 10 s that was extended to 30 s was told to last 30 s."""
+def test_proposed_window_is_longer_than_the_measured_one(seconds: float, longer: str) -> None:
+    """For a window of 10 s that was extended to 30 s, the advice was 30 s."""
     settled = Settled(Steadiness.TOO_SHORT, "too few half seconds")
     seen = find_warnings(changed(QUIET, settled=settled, seconds=seconds))
     (warning,) = [each for each in seen if each.kind == WarningKind.TOO_SHORT]
     assert warning.remedy == f"measure longer: --measure {longer}"
 
 
-def test_windows_that_two_warnings_propose_are_one() -> None:
-    """A p99 of 50 samples a second takes 200 s; steadiness alone would have been 30 s."""
+def test_windows_proposed_by_two_warnings_are_merged() -> None:
+    """A p99 of 50 samples a second takes 200 s; steadiness alone would take 30 s."""
     settled = Settled(Steadiness.TOO_SHORT, "too few half seconds")
     few = changed(QUIET, settled=settled, latency=durations(600.0, n=500))
     assert [warning.remedy for warning in find_warnings(few)] == [
@@ -174,15 +174,15 @@ def test_local_target_is_not_advised_to_move_to_this_machine(interface: str, rem
     assert remedy in warning.remedy
 
 
-def test_ports_last_on_loopback_where_each_lane_has_an_address_of_its_own() -> None:
+def test_ports_suffice_on_loopback_if_each_lane_has_its_own_address() -> None:
     seen = replace(with_machine(QUIET, sockets={"time_wait": 131_072}), local_ports=28_232)
     assert kinds(seen) == set()
-    # Nor has it to be a target that is watched.
+    # The target need not be monitored.
     assert kinds(with_use(seen, target=None, target_is_local=False)) == {WarningKind.UNWATCHED}
 
 
-def test_connecting_and_binding_are_not_waiting_for_a_lane() -> None:
-    # 10,000/s with 600 us of each operation's own, and 300 us to connect.
+def test_connecting_and_binding_do_not_count_as_waiting_for_a_lane() -> None:
+    # 10,000/s with 600 us for each operation, and 300 us to connect.
     connecting = changed(QUIET, rate=10_000.0, lag=durations(310.0), latency=durations(910.0))
     assert kinds(connecting) == {WarningKind.SCHEDULE_LAG}
     assert kinds(changed(connecting, busy_lanes=9.0)) == set()
@@ -195,20 +195,20 @@ def test_more_users_are_advised_if_all_lanes_were_busy() -> None:
         assert remedy in warning.remedy
 
 
-def test_mean_of_busy_lanes_decides_nothing_for_stages() -> None:
-    """A target that stood still for a minute of twenty kept all lanes busy, and of these few."""
+def test_mean_of_busy_lanes_is_not_used_for_stages() -> None:
+    """A target that stalled for one minute of twenty kept all lanes busy, which the mean hid."""
     stages = Settled(Steadiness.STAGED, "its load changed by stages")
     late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
     (warning,) = find_warnings(changed(late, users=600, busy_lanes=60.0, settled=stages))
     assert "in which spans" in warning.remedy
 
 
-def test_stopped_monitor_is_a_gap() -> None:
+def test_stopped_monitor_is_reported_as_a_gap() -> None:
     assert kinds(changed(QUIET, longest_drain_s=1.9)) == set()
     assert kinds(changed(QUIET, longest_drain_s=2.5)) == {WarningKind.MONITOR_GAPS}
 
 
-def test_timeouts_of_the_recorder_count_too() -> None:
+def test_timeouts_of_the_recorder_are_counted() -> None:
     assert kinds(changed(QUIET, censored=durations(5e6, n=2))) == {WarningKind.TIMEOUTS}
 
 
@@ -218,10 +218,10 @@ def test_timeouts_of_the_recorder_count_too() -> None:
         ({"timeout": 2}, 2, "2 operations timed out", "--timeout"),
         ({"truncated": 15}, 15, "15 operations had no whole answer", "connections"),
         ({"closed": 4, "timeout": 1}, 5, "5 operations had no whole answer", "--timeout"),
-        # Arrivals that found no lane are no failures; wrong answers are answers.
+        # Arrivals without a lane are no failures; wrong answers are answers.
         ({"status:503": 9}, 3, "3 operations timed out", "--timeout"),
         ({"status:503": 3, "timeout": 1}, 2, "2 operations timed out", "--timeout"),
-        # Of connections that were refused no request had begun.
+        # On refused connections no request had begun.
         ({"refused": 5, "timeout": 2}, 2, "2 operations timed out", "--timeout"),
     ],
 )

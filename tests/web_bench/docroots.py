@@ -1,4 +1,4 @@
-"""A file set, and what a docroot holds."""
+"""A file set, and the content of a docroot."""
 
 from pathlib import Path
 from typing import Any

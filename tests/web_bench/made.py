@@ -1,4 +1,4 @@
-"""Results of web workloads made by hand: what a sweep over clients gives."""
+"""Invented results of web workloads, as a sweep over clients yields them."""
 
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -33,9 +33,9 @@ def a_spec(operation: str = "webbench1-static", users: int = 12, **other: Any) -
 def a_tally(
     workload: Workload, requests: int, latency_ns: int, tls_ns: int = 0, lost: int = 0
 ) -> Tally:
-    """Return a window in which half of each latency is connecting, a quarter the first byte.
+    """Return a window: half of each latency is connecting, a quarter the first byte.
 
-    So many more are `lost`: given up after three seconds.
+    `lost` further requests were given up after three seconds.
     """
 
     def steps() -> Any:
@@ -78,7 +78,7 @@ def a_result(
     lost: int = 0,
     **other: Any,
 ) -> PointResult:
-    """Return one point; without a latency it is what so many clients have at that rate."""
+    """Return one point; by default its latency fits the number of clients and the rate."""
     workload = find(operation)
     requests = round(requests_per_s * SECONDS)
     latency_ns = round((latency_ms or 1e3 * users / requests_per_s) * 1e6)
@@ -96,11 +96,11 @@ def a_result(
 
 
 def a_sweep(operation: str, rates: Mapping[int, float], **other: Any) -> list[PointResult]:
-    """Return a point per number of clients, by its requests/s."""
+    """Return a point per number of clients with these requests/s."""
     return [a_result(operation, users, rate, **other) for users, rate in rates.items()]
 
 
 def used_up(results: Iterable[PointResult]) -> list[PointResult]:
-    """Have the target's CPU limit them."""
+    """Mark results as limited by the target's CPU."""
     verdict = Verdict(Bound.TARGET_CPU, True, "the target used 100% of its 1 core")
     return [replace(each, verdict=verdict) for each in results]

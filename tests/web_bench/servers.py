@@ -1,4 +1,4 @@
-"""Web servers of a docroot: nginx, Python's, and one that fails as a test wants."""
+"""Web servers of a docroot: nginx, Python's, and one with planned failures."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from web_bench.targets.nginx import serving as serving_by_nginx
 def nginx(
     docroot: Path, folder: Path, requests: int = 1_000, shown: Certificate | None = None
 ) -> Iterator[str]:
-    """Yield the address below which nginx serves a docroot; its access log is in the folder."""
+    """Yield the address of a docroot in nginx; the folder has its access log."""
     required_program("nginx")
     (folder / "www").mkdir(parents=True)
     (folder / "www/base").symlink_to(docroot)
@@ -29,7 +29,7 @@ def nginx(
 
 
 def python_server(docroot: Path, version: str) -> contextlib.AbstractContextManager[Server]:
-    """Python's own server of files, in HTTP/1.0 or HTTP/1.1."""
+    """Python's own file server, in HTTP/1.0 or HTTP/1.1."""
 
     class Quiet(SimpleHTTPRequestHandler, Handler):
         protocol_version = version
@@ -42,7 +42,7 @@ Answer = Callable[[Handler, bytes], object]
 
 
 def failing(docroot: Path, answers: dict[str, Answer]) -> contextlib.AbstractContextManager[Server]:
-    """Serve a docroot over HTTP/1.1, and answer some paths in other ways."""
+    """Serve a docroot over HTTP/1.1, and answer some paths differently."""
 
     class Failing(Handler):
         def get(self) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of nginx and Apache share: asking them, and looking for what they leave."""
+"""Common parts of the tests of nginx and Apache: requests, and checks for remains."""
 
 import contextlib
 import http.client
@@ -23,7 +23,7 @@ from tests.support.waiting import eventually, left_s
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, and its header lines by their names in small letters."""
+    """An answer, and its header lines by lower-case name."""
 
     status: int
     headers: Mapping[str, str]
@@ -31,13 +31,13 @@ class Answer:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a program has shown of its environment."""
+        """The environment that a program has printed."""
         lines = self.body.decode().splitlines()
         return dict(line.split("=", 1) for line in lines)
 
 
 def ask(address: SiteAddress, path: str, ca: str | None = None, method: str = "GET") -> Answer:
-    """Ask a server once."""
+    """Send a server one request."""
     connection: http.client.HTTPConnection
     if address.is_encrypted:
         context = ssl.create_default_context(cafile=ca)
@@ -52,13 +52,13 @@ def ask(address: SiteAddress, path: str, ca: str | None = None, method: str = "G
 
 
 def family(pid: int) -> list[psutil.Process]:
-    """Return a process and all that it has begun."""
+    """Return a process and all of its descendants."""
     root = psutil.Process(pid)
     return [root, *root.children(recursive=True)]
 
 
 def names(pid: int) -> list[str]:
-    """Return the names of a process and all that it has begun, in alphabetical order."""
+    """Return the names of a process and all of its descendants, in alphabetical order."""
     found = []
     for each in family(pid):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -67,7 +67,7 @@ def names(pid: int) -> list[str]:
 
 
 def today() -> str:
-    """Return the date of this machine, as pages show it."""
+    """Return the date of this machine in the format of pages."""
     return time.strftime("%Y-%m-%d")
 
 
@@ -85,7 +85,7 @@ with importlib.import_module(module).serving(Path(docroot)) as server:
 def served_elsewhere(
     module: str, docroot: Path, before: Sequence[str] = ()
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[Any]]]:
-    """Serve a folder from another process; yield that, and the server's pid, port and programs."""
+    """Serve a folder from another process; yield it with the server's pid, port and programs."""
     argv = [*before, sys.executable, "-c", _SERVE, module, str(docroot)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -96,7 +96,7 @@ def served_elsewhere(
 
 
 def assert_ends_with_its_parent(module: str, docroot: Path, how: signal.Signals) -> None:
-    """Check that a server and all that it has begun end when the process that serves is ended."""
+    """Check that a server and its descendants end together with the process that serves."""
     with served_elsewhere(module, docroot) as (process, (pid, _, _)):
         begun = family(psutil.Process(pid).ppid())
         assert len(begun) > 3
@@ -106,10 +106,10 @@ def assert_ends_with_its_parent(module: str, docroot: Path, how: signal.Signals)
 
 
 def ordinary_user() -> Sequence[str]:
-    """Return a command before another one that takes root's rights away; only root's."""
+    """Return a prefix for commands that drops the rights of root, if this is root."""
     if os.geteuid() != 0:
         return ()
     user = ("--reuid=65534", "--regid=65534", "--clear-groups")
-    # It may still read everything: the interpreter may lie in root's home.
+    # The process may still read all files, because the interpreter may be in root's home.
     rights = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
     return (str(required_program("setpriv")), *user, *rights)

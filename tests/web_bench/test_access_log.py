@@ -1,4 +1,4 @@
-"""`--access-log`: servers that are started here list their requests, as the papers' servers did."""
+"""`--access-log`: started servers list their requests, as the papers' servers did."""
 
 import re
 import urllib.request
@@ -57,7 +57,7 @@ def assert_logs(opened: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["embedded", "nginx", "apache"])
-def test_a_web_server_lists_its_requests(target: str, tmp_path: Path) -> None:
+def test_started_web_server_lists_its_requests(target: str, tmp_path: Path) -> None:
     if target != "embedded":
         required_program("nginx" if target == "nginx" else "apache2")
     (tmp_path / "index.html").write_text("hello")
@@ -65,7 +65,7 @@ def test_a_web_server_lists_its_requests(target: str, tmp_path: Path) -> None:
     assert_logs(open_target(options, []), "/index.html")
 
 
-def test_a_site_lists_its_requests() -> None:
+def test_started_site_lists_its_requests() -> None:
     assert_logs(open_site(PsOptions(entries=1_000, access_log=True)), "/")
 
 
@@ -73,10 +73,10 @@ def test_a_site_lists_its_requests() -> None:
     ("argv", "points"),
     [(("run", "--access-log"), 1), (("vary", "path", "--vary", "access-log=on"), 2)],
 )
-def test_point_is_measured_with_access_log(
+def test_point_is_measured_with_an_access_log(
     argv: tuple[str, ...], points: int, tmp_path: Path
 ) -> None:
-    """The process that makes the load refused: to it, the server runs already."""
+    """The load process refused it, because it does not start the server itself."""
     (tmp_path / "index.html").write_text("hello")
     where = ("--docroot", str(tmp_path), "--path", "/index.html", "--users", "1", "--rate", "200")
     ran = in_process("web", *argv, *where, "--warmup", "0s", "--measure", "500ms", "--json")

@@ -1,4 +1,4 @@
-"""What only Apache does; test_started.py has what it does as nginx does."""
+"""Tests that apply only to Apache; test_started.py has the tests common with nginx."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,24 +15,24 @@ from web_bench.targets import apache
 
 @pytest.fixture(autouse=True, scope="module")
 def programs() -> None:
-    """Have what is needed."""
+    """Require the programs."""
     required_program("apache2")
 
 
 def test_apache_keeps_the_requested_number_of_processes() -> None:
     with apache.serving(None, threads=2) as started:
-        # The master, the one that begins CGI programs, and two that serve; a program that has
-        # answered may still be ending.
+        # The master, the starter of CGI programs, and two servers; a program that has answered may
+        # still be ending.
         expected = ["apache2"] * 4 + ["sitebench-cgi"]
         assert eventually(lambda: names(started.pid) == expected)
         begun = [each for each in family(started.pid) if each.name() == "apache2"]
-        # Each of the two begins its threads one by one.
+        # Each of the two starts its threads one by one.
         assert eventually(lambda: sorted(each.num_threads() for each in begun)[2:] == [322] * 2)
         assert started.facts["version"].startswith("Apache/2")
         assert "@" not in started.facts["configuration"]
 
 
-def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) -> None:
+def test_apache_directives_are_replaced_or_added(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("a")
     directives = {"threadsperchild": "7", "FileETag": "None", "KeepAlive": "Off"}
     with apache.serving(tmp_path, directives=directives, kinds=()) as started:
@@ -42,7 +42,7 @@ def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) ->
         def most_threads() -> int:
             return max(each.num_threads() for each in family(started.pid))
 
-        # They are begun one by one, and the first of them answers.
+        # Apache starts them one by one, and the first of them answers.
         assert eventually(lambda: most_threads() == 7 + 2)
     assert lines.count("KeepAlive Off") == 1
     assert "KeepAlive On" not in lines
@@ -60,13 +60,13 @@ def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) ->
         ({"FileETag": "None \\"}, "is not one directive of apache2"),
     ],
 )
-def test_wrong_directive_is_refused(directives: dict[str, str], words: str) -> None:
+def test_invalid_apache_directive_is_refused(directives: dict[str, str], words: str) -> None:
     with pytest.raises(BadInput) as raised, apache.serving(None, directives=directives, kinds=()):
         pass
     assert words in raised.value.message
 
 
-def test_pages_of_lua_take_what_the_others_take() -> None:
+def test_lua_pages_have_the_same_limits_as_other_pages() -> None:
     with apache.serving(None, kinds={"inprocess", "template"}) as started:
         assert len(ask(started.address, "/dynamic/constant").body) == 6_250
         first, second = (ask(started.address, "/dynamic/random?size=200000") for _ in range(2))
@@ -76,8 +76,8 @@ def test_pages_of_lua_take_what_the_others_take() -> None:
             assert ask(started.address, path).status == 404
 
 
-def test_programs_in_the_process_answer_with_html() -> None:
-    """Servlets did: "6,250 bytes of HTML" (2000)."""
+def test_in_process_programs_answer_with_html() -> None:
+    """As servlets did: "6,250 bytes of HTML" (2000)."""
     with apache.serving(None, kinds={"inprocess"}) as started:
         for size in (49, 6_250, 20_000):
             found = ask(started.address, f"/dynamic/constant?size={size}")
@@ -87,14 +87,14 @@ def test_programs_in_the_process_answer_with_html() -> None:
 
 
 def test_templates_are_not_compiled_by_each_thread() -> None:
-    """Each of 640 threads compiled all hundred of them when it was used first."""
+    """Each of 640 threads compiled all hundred templates on first use."""
     with (
         apache.serving(None, kinds={"inprocess", "template"}) as started,
         ThreadPoolExecutor(32) as pool,
     ):
 
         def cpu_s(path: str) -> float:
-            """Return what 400 requests cost, 32 of them at a time."""
+            """Return the CPU time of 400 requests, 32 of them at a time."""
             before = _cpu_s(started.pid)
             paths = [path.format(n % 100) for n in range(400)]
             assert all(
@@ -103,8 +103,8 @@ def test_templates_are_not_compiled_by_each_thread() -> None:
             return _cpu_s(started.pid) - before
 
         cpu_s("/dynamic/constant?{}")
-        # The same bytes from the same interpreters, but for the pages: 0.1 and 0.14 s, where 1.4
-        # were.
+        # The same bytes from the same interpreters, except for the pages: 0.1 and 0.14 s, instead
+        # of 1.4.
         of_text, of_pages = cpu_s("/dynamic/constant?{}"), cpu_s("/dynamic/template/{}")
     assert of_pages < 4 * of_text + 0.1
 
@@ -113,7 +113,7 @@ def _cpu_s(pid: int) -> float:
     return sum(sum(each.cpu_times()[:2]) for each in family(pid))
 
 
-def test_missing_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_apache_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitebench.system.programs._DAEMONS", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ProgramMissing, match="apt-get install apache2-bin"):

@@ -1,7 +1,7 @@
-"""The papers' worked examples, recomputed: where their own figures do not follow, it is shown.
+"""The papers' worked examples, recomputed, with marks where their own figures do not follow.
 
 `arithmetic.toml` has the figures: expressions of names of this module and of
-`web_bench.paper.arithmetic`, and what they give.
+`web_bench.paper.arithmetic`, and their values.
 """
 
 import math
@@ -35,12 +35,12 @@ FIGURES: dict[str, list[tuple[str, Any, int | str]]] = tomllib.loads(
 
 
 def to(digits: int, value: object) -> object:
-    """Return what equals numbers that are printed with so many digits after the point."""
+    """Return a value that equals numbers printed with this many digits."""
     return pytest.approx(value, abs=0.5 * 10**-digits * (1 + 1e-9))
 
 
 def agrees(expression: str, value: Any, precision: int | str) -> bool:
-    """Tell whether an expression gives a value, or differs where the precision begins with not."""
+    """Return whether an expression has a value, or lacks it if the precision begins with not."""
     result: Any = eval(expression, vars(arithmetic) | globals())
     if isinstance(precision, int):
         return bool(result == to(precision, value))
@@ -55,7 +55,7 @@ def test_figures_of_the_papers_are_recomputed(example: str) -> None:
     assert [row for row in FIGURES[example] if not agrees(*row)] == []
 
 
-def test_wrong_figure_would_be_noticed() -> None:
+def test_comparison_with_the_papers_detects_a_wrong_figure() -> None:
     assert agrees("2 / 3", 0.67, 2)
     assert not agrees("2 / 3", 0.66, 2)
     assert not agrees("[1, 2 / 3]", [1, 0.6], "rel 0.1")
@@ -83,7 +83,7 @@ def rates(model: str) -> tuple[float, ...]:
 
 
 def static_point(server: str, clients: int) -> tuple[float, float]:
-    """Return the rate and the seconds of a point that the text names."""
+    """Return the rate and the seconds of a point named in the text."""
     (point,) = (
         point
         for point in PAPERS["webbench1"].points
@@ -111,10 +111,10 @@ def from_heavy(model: str) -> Any:
     return costs(MeasuredMix(0.9, heavy), MeasuredMix(0, static))
 
 
-def test_two_mixes_that_do_not_give_two_costs_are_refused() -> None:
+def test_two_mixes_with_dependent_costs_are_refused() -> None:
     with pytest.raises(BadInput, match=r"two mixes of the same share, 10%"):
         costs(MeasuredMix(0.1, 100), MeasuredMix(0.1, 90))
-    # Ten times the rate with a tenth of the second kind: it would have to give time back.
+    # Ten times the rate with a tenth of the second kind: its cost would be negative.
     with pytest.raises(BadInput, match="one bottleneck did not limit both"):
         costs(MeasuredMix(0, 100), MeasuredMix(0.5, 1000))
 
@@ -190,7 +190,7 @@ def printed_percents(cpus: int, row: str, table: str) -> list[float]:
 @pytest.mark.parametrize(
     "number", ["Table 1", "Table 2", "Table 3", "Table 4", "Table 7", "Table 8"]
 )
-def test_every_printed_times_faster_recomputes(number: str) -> None:
+def test_every_printed_speed_up_factor_can_be_recomputed(number: str) -> None:
     (table,) = (table for table in PAPER.tables if table.number == number)
     for name, *cells in table.rows:
         if "N/A" in cells:
@@ -227,7 +227,7 @@ def test_spice_efficiencies_follow_from_the_peaks_unless_marked(
     spice = measured(server, cpus, kind)
     ratios = percents(measured(server, cpus, "static"), spice)
     printed = printed_percents(cpus, f"100% {row}", TABLES[table])
-    # The paper computed from more digits than it prints: 0.1 points, and those of 8.3 ms.
+    # The paper used more digits than it prints: 0.1 points, and those of 8.3 ms.
     assert ratios[0] == to(2, request)
     assert ratios[0] == pytest.approx(printed[0], abs=0.1)
     if not clients:
@@ -272,13 +272,13 @@ STATIC_SWEEP = [
 SPICE_SWEEP = [CurvePoint(60, 240, 0.25), CurvePoint(4, 250, 0.016), CurvePoint(8, 250, 0.032)]
 
 
-def test_the_efficiency_in_three_ways() -> None:
+def test_spice_efficiency_is_computed_in_three_ways() -> None:
     found = spice_efficiency(STATIC_SWEEP, SPICE_SWEEP)
     # Peaks: static at 8 clients; SPICE first at 4. Their latencies are of different loads.
     own = found.own_peaks
     assert (own.static_clients, own.spice_clients) == (8, 4)
     assert (own.request, own.latency) == pytest.approx((0.25, 0.5))
-    # At equal clients and saturation, R = N/X: both efficiencies are one.
+    # At equal clients and saturation, R = N/X: both efficiencies are equal.
     assert [each.spice_clients for each in found.equal_clients] == [4, 8, 60]
     assert all(each.static_clients == each.spice_clients for each in found.equal_clients)
     at_8 = found.equal_clients[1]
@@ -288,7 +288,7 @@ def test_the_efficiency_in_three_ways() -> None:
     assert found.highest_load.latency == pytest.approx(0.26)
 
 
-def test_of_equal_peaks_the_one_with_fewest_clients_counts() -> None:
+def test_peak_with_fewest_clients_is_chosen_among_equal_peaks() -> None:
     assert peak(SPICE_SWEEP).clients == 4
     assert peak(list(reversed(SPICE_SWEEP))).clients == 4
 

@@ -1,4 +1,4 @@
-"""The built-in workloads against what the papers print and state."""
+"""The built-in workloads compared with the papers' tables and statements."""
 
 import json
 from itertools import pairwise
@@ -24,7 +24,7 @@ WEBSTONE_CLIENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 300, 400, 500,
 
 
 FILE_SETS = json.loads(Path(__file__).with_name("file_sets.json").read_text())
-"""What the generator of the files was given for each before they were scenario files."""
+"""The generator's input for each workload before they were scenario files."""
 
 
 def rows(text: str, times: int = 1) -> list[tuple[tuple[int, ...], int]]:
@@ -93,7 +93,7 @@ def test_all_built_in_workloads_exist() -> None:
         ("spice-fastcgi", "", 1, [("fastcgi", 6250, 1, False)], SPICE_CLIENTS),
     ],
 )
-def test_the_weights_are_the_papers(
+def test_weights_of_workloads_are_the_papers(
     name: str,
     table: str,
     times: int,
@@ -107,14 +107,14 @@ def test_the_weights_are_the_papers(
 
 
 @pytest.mark.parametrize("kind", ["inprocess", "cgi"])
-def test_webstones_programs_make_the_sizes_of_its_files(kind: str) -> None:
+def test_webstones_programs_produce_the_sizes_of_its_files(kind: str) -> None:
     workload = FOUND[f"webstone2-{kind}"]
     assert programs(workload) == [(kind, size, w, False) for (size,), w in rows(WEBSTONE2)]
     assert (workload.file_set, workload.clients) == (None, WEBSTONE_CLIENTS)
 
 
 @pytest.mark.parametrize("kind", ["inprocess", "cgi"])
-def test_e_commerce_has_the_papers_shares(kind: str) -> None:
+def test_e_commerce_workload_has_the_shares_of_the_paper(kind: str) -> None:
     workload = FOUND[f"ecommerce-{kind}"]
     shares = dict.fromkeys([("", False), (kind, False), ("", True), (kind, True)], 0)
     for each in workload.classes:
@@ -132,7 +132,7 @@ def test_e_commerce_has_the_papers_shares(kind: str) -> None:
     assert (workload.http, workload.clients) == ("1.0", SPICE_CLIENTS)
 
 
-def test_webbench3_like_meets_everything_that_the_paper_states_of_the_files() -> None:
+def test_webbench3_like_meets_all_statements_of_the_paper_on_files() -> None:
     workload = FOUND["webbench3-like"]
     files = workload.file_set
     assert files is not None
@@ -143,7 +143,7 @@ def test_webbench3_like_meets_everything_that_the_paper_states_of_the_files() ->
     assert (spreads[0][0], spreads[-1][1]) == (223, 529_000)
     assert all(below[1] == above[0] for below, above in pairwise(spreads))
     assert workload.mean_bytes == pytest.approx(6_250, abs=0.5)
-    # Of larger files there are fewer, and they are requested less.
+    # There are fewer larger files, and they are requested less.
     assert all(a.weight > b.weight for a, b in pairwise(workload.classes))
     assert all(files.count_of(a) > files.count_of(b) for a, b in pairwise(files.classes))
     assert [(each.files, each.weight) for each in FOUND["spice-static"].classes] == [
@@ -151,8 +151,8 @@ def test_webbench3_like_meets_everything_that_the_paper_states_of_the_files() ->
     ]
 
 
-def test_sets_of_one_name_are_one_set() -> None:
-    """Files seeded for one workload serve the others; contents depend on the classes' order."""
+def test_file_sets_with_the_same_name_are_equal() -> None:
+    """Files seeded for one workload serve others; contents depend on the order of classes."""
     specs: dict[str, set[str]] = {}
     for each in FOUND.values():
         if each.file_set is not None:
@@ -162,8 +162,8 @@ def test_sets_of_one_name_are_one_set() -> None:
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_file_sets_are_unchanged(name: str) -> None:
-    """Their digest names the folder in the cache. The requests are held by a test of the engine."""
+def test_file_sets_of_workloads_are_unchanged(name: str) -> None:
+    """Their digest names the folder in the cache. A test of the engine covers the requests."""
     files = FOUND[name].file_set
     assert (None if files is None else json.dumps(files.spec(), sort_keys=True)) == (
         FILE_SETS[name] and json.dumps(FILE_SETS[name], sort_keys=True)
@@ -185,12 +185,12 @@ def test_file_sets_are_unchanged(name: str) -> None:
         ("ecommerce-cgi", 6_250),
     ],
 )
-def test_the_mean_bytes_are_those_computed_from_the_tables(name: str, mean: float) -> None:
+def test_mean_bytes_equal_those_computed_from_the_tables(name: str, mean: float) -> None:
     assert FOUND[name].mean_bytes == pytest.approx(mean, abs=0.5)
 
 
 def share(name: str, below: int) -> float:
-    """Return the percent of a workload's requests that are for files below a size."""
+    """Return the percentage of a workload's requests for files below a size."""
     workload = FOUND[name]
 
     def part(each: RequestClass) -> float:
@@ -201,7 +201,7 @@ def share(name: str, below: int) -> float:
     return 100 * sum(map(part, workload.classes)) / sum(each.weight for each in workload.classes)
 
 
-def test_what_webbenchs_paper_states_of_its_files_holds_except_the_most_frequent() -> None:
+def test_statements_on_webbenchs_files_hold_except_on_the_most_frequent() -> None:
     workload = FOUND["webbench1-static"]
     assert workload.mean_bytes == pytest.approx(8.1525 * 1024)
     assert share("webbench1-static", 32 * 1024) == 92
@@ -217,7 +217,7 @@ def test_what_webbenchs_paper_states_of_its_files_holds_except_the_most_frequent
     assert percent == [0.2, 0.4, 1.2, 6.4, 8.3, 12.8, 23.6, 23.6, 7.9, 15.7]
 
 
-def test_silicon_surf_fits_what_the_other_paper_states_of_it_and_webstone2_does_not() -> None:
+def test_silicon_surf_fits_the_other_papers_statements_and_webstone2_does_not() -> None:
     # "93% of accessed files are smaller than 30 KB"; "average accessed file is roughly 7 KB".
     assert share("silicon-surf", 30 * 1024) == pytest.approx(93)
     assert FOUND["silicon-surf"].mean_bytes == pytest.approx(7.818 * 1024, abs=0.5)
@@ -227,7 +227,7 @@ def test_silicon_surf_fits_what_the_other_paper_states_of_it_and_webstone2_does_
     assert (files.count, files.bytes) == (18, 375 * 1024)
 
 
-def test_three_classes_of_the_large_filemix_carry_two_thirds_of_its_bytes() -> None:
+def test_three_classes_of_large_filemix_have_two_thirds_of_its_bytes() -> None:
     shares = FOUND["large-filemix"].byte_shares
     assert shares is not None
     assert [round(100 * each, 1) for each in shares[-3:]] == [9.7, 19.4, 38.7]
@@ -237,7 +237,7 @@ def test_three_classes_of_the_large_filemix_carry_two_thirds_of_its_bytes() -> N
     assert files.bytes == 1_928.75 * 1024
 
 
-def test_cgi_htmls_files_and_the_literal_first_row() -> None:
+def test_mean_of_cgi_html_files_depends_on_the_reading_of_the_first_row() -> None:
     workload = FOUND["cgi-html"]
     parts = [
         (each.weight, each.files.sizes[0]) for each in workload.classes if each.files is not None
@@ -251,8 +251,8 @@ def test_cgi_htmls_files_and_the_literal_first_row() -> None:
     assert (25 * literal + 75 * 10) / 100 == pytest.approx(17.46, abs=0.005)
 
 
-def test_outside_facts_are_not_printed_as_the_papers() -> None:
-    """What is inferred or from elsewhere is in the note."""
+def test_facts_from_other_sources_are_not_attributed_to_the_papers() -> None:
+    """The note lists inferred facts and facts from other sources."""
     inferred = ("webbench3-like", "spice-", "ecommerce-", "webstone2-")
     for name, workload in FOUND.items():
         assert workload.paper

@@ -1,4 +1,4 @@
-"""A program of the user's behind the CGI workloads, instead of the one that comes along."""
+"""A user-supplied program for the CGI workloads, instead of the shipped one."""
 
 import urllib.request
 from pathlib import Path
@@ -27,7 +27,7 @@ def script(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("target", ["embedded", "nginx", "apache"])
-def test_cgi_requests_run_the_given_program(target: str, script: Path) -> None:
+def test_cgi_requests_run_the_user_supplied_program(target: str, script: Path) -> None:
     if target != "embedded":
         required_program("nginx" if target == "nginx" else "apache2")
     options = WebOptions(target=target, cgi_program=str(script))
@@ -40,8 +40,8 @@ def test_cgi_requests_run_the_given_program(target: str, script: Path) -> None:
         opened.stop()
 
 
-def test_given_cgi_program_is_measured(tmp_path: Path) -> None:
-    """A point was given it with the address of the open server, and refused it."""
+def test_user_supplied_cgi_program_is_measured(tmp_path: Path) -> None:
+    """A point got the option together with the address of the open server, and refused it."""
     path = tmp_path / "mine.sh"
     path.write_text("#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n%6250s' mine\n")
     path.chmod(0o755)
@@ -67,7 +67,7 @@ def test_unusable_cgi_program_is_refused_before_the_server_starts(script: Path) 
     assert "is no program; name an executable file" in refused("spice-cgi")
 
 
-def test_which_program_answered_is_a_fact_of_the_server(script: Path) -> None:
+def test_cgi_program_is_a_stored_fact_of_the_server(script: Path) -> None:
     def known(program: Path | None, workload: str = "spice-cgi") -> object:
         options = WebOptions(cgi_program=None if program is None else str(program))
         opened = open_target(options, [find(workload)])

@@ -1,4 +1,4 @@
-"""Connections that a server counts for its requests, for each way to say how long they live."""
+"""Connections counted by a server, for each way to set their lifetime."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def server() -> Iterator[Server]:
 def measured(
     server: Server, *argv: str, command: tuple[str, ...] = ("web", "run"), cwd: Path | None = None
 ) -> list[dict[str, Any]]:
-    """Run a command at the server; return the points that it prints."""
+    """Run a command at the server; return the printed points."""
     window = ("--measure", "400ms", "--json")
     ran = in_process(*command, *argv, "--target", server.url, *LOAD, *window, cwd=cwd).check(0)
     return [json.loads(line) for line in ran.out.splitlines()]
@@ -64,7 +64,7 @@ def measured(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_connections_per_request_are_what_was_asked_for(
+def test_number_of_connections_per_request_is_the_configured_one(
     server: Server, argv: tuple[str, ...], kept: bool, tmp_path: Path
 ) -> None:
     (tmp_path / "kept.toml").write_text(KEPT)
@@ -76,12 +76,12 @@ def test_connections_per_request_are_what_was_asked_for(
         assert server.connections <= USERS + PROBES
     else:
         assert server.connections >= requests
-    # What was sent in all is what the server counted, but for the probes.
+    # All sent requests are those that the server counted, except for the probes.
     assert 0 <= requests - point["sent"] <= 8
 
 
-def test_vary_compares_kept_connections_with_closed_ones(server: Server) -> None:
-    """Both were kept: a gain between two equal things."""
+def test_vary_compares_persistent_connections_with_closed_ones(server: Server) -> None:
+    """Both levels had persistent connections: a gain between equal settings."""
     argv = ("--path", "/", "--vary", "keepalive=off,on")
     points = measured(server, *argv, command=("web", "vary"))
     rows = {
@@ -93,7 +93,9 @@ def test_vary_compares_kept_connections_with_closed_ones(server: Server) -> None
 
 
 @pytest.mark.parametrize(("option", "text", "per"), [("", CLOSED, "user"), ("no-", KEPT, "step")])
-def test_contradicting_file_is_refused(option: str, text: str, per: str, tmp_path: Path) -> None:
+def test_file_that_contradicts_the_connection_option_is_refused(
+    option: str, text: str, per: str, tmp_path: Path
+) -> None:
     (tmp_path / "own.toml").write_text(text)
     argv = ("web", "run", "own.toml", "--target", "http://127.0.0.1:9", f"--{option}keepalive")
     ran = in_process(*argv, cwd=tmp_path).check(2)
@@ -102,7 +104,7 @@ def test_contradicting_file_is_refused(option: str, text: str, per: str, tmp_pat
     assert f'per = "{per}" in its [connection.main]' in remedy
 
 
-# What lanes count is what the servers log: request by request, class by class.
+# Counts of lanes equal the servers' logs: request by request, class by class.
 
 WORKLOAD = """
 connection.main.http = "1.0"
@@ -124,14 +126,14 @@ LINE = re.compile(r'^(\S+) .*"GET (\S+) HTTP/1.\d" (\d+)')
 
 
 def loaded(workload: Workload, target: OpenWeb, *, keepalive: bool) -> dict[str, StepTotals]:
-    """Load a server until a hundred requests are answered, to the last one; return every step."""
+    """Load a server until a hundred requests are answered completely; return every step."""
     options = WebOptions(threads=1, keepalive=keepalive)
     engine = Engine(engine_config(options, target, [workload], slot=WorkerSlot()))
     engine.start_lanes(workload.name, LANES)
     found: dict[str, StepTotals] = {}
 
     def drained() -> int:
-        """Return how many lanes run."""
+        """Return the number of running lanes."""
         snapshot = engine.drain()
         for step in snapshot.steps:
             found.setdefault(step.step, StepTotals(step.program, step.step)).add(step)
@@ -139,7 +141,7 @@ def loaded(workload: Workload, target: OpenWeb, *, keepalive: bool) -> dict[str,
 
     assert eventually(lambda: drained() == LANES and "request" in found)
     assert eventually(lambda: drained() == LANES and found["request"].count >= 100)
-    # A lane that is told to stop ends what it has begun.
+    # A stopped lane completes its begun requests.
     engine.stop_lanes(workload.name, LANES)
     assert eventually(lambda: drained() == 0)
     engine.stop()
@@ -169,7 +171,7 @@ def test_every_request_is_in_the_servers_log(server: str, keepalive: bool, tmp_p
         )
         before = len(log.read_text().splitlines())
         steps = loaded(workload, target, keepalive=keepalive)
-        # A server writes its line after the answer, and one that is ended may write none.
+        # A server writes its line after the answer, and an ended server may write none.
         requests = sum(steps[each.name].count for each in workload.classes)
         assert eventually(lambda: len(log.read_text().splitlines()) == before + requests)
     lines = [LINE.findall(line)[0] for line in log.read_text().splitlines()[before:]]
@@ -187,10 +189,10 @@ def test_every_request_is_in_the_servers_log(server: str, keepalive: bool, tmp_p
         assert 0 <= connections - len({client for client, *_ in lines}) <= LANES
     assert steps["request"].count == requests
     if not keepalive:
-        # A lane that is told to stop when it has connected asks for nothing.
+        # A lane that is stopped after a connect sends no request.
         assert 0 <= connections - requests <= LANES
-    # Ten cards of a deck are exactly the mix. The last deck is cut short, and of those that were
-    # dealt each lane may have left one, as it was told to stop.
+    # Ten cards of a deck are exactly the mix. The last deck is incomplete, and each stopped lane
+    # may have dropped one dealt card.
     fewest, most = requests // 10, (requests + LANES) // 10 + 1
     for each in workload.classes:
         assert fewest * each.weight - LANES <= counts[each.name] <= most * each.weight

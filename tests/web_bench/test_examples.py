@@ -1,4 +1,4 @@
-"""The example with two application servers, as its page says it is run."""
+"""The example with two application servers, run as its page describes."""
 
 import contextlib
 import os

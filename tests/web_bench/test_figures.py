@@ -1,4 +1,4 @@
-"""The figures of a window: what is counted, and how a request's time is split."""
+"""The figures of a window: counts, and the parts of a request's time."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from web_bench.workload import find, parse
 STATIC = find("webbench1-static")
 
 
-def test_a_request_is_one_of_a_class_and_its_bytes_are_head_and_body() -> None:
+def test_request_counts_in_its_class_and_its_bytes_are_head_and_body() -> None:
     found = figures(a_tally(STATIC, 20_000, 8_000_000), [STATIC])
     assert found["requests_per_s"] == pytest.approx(1_000, rel=1e-6)
     assert found["connects_per_s"] == pytest.approx(1_000, rel=1e-6)
@@ -31,7 +31,7 @@ def test_a_request_is_one_of_a_class_and_its_bytes_are_head_and_body() -> None:
     assert found["mbit_per_s"] == pytest.approx(8 * 8_548.16 * 1_000 / 1e6, rel=1e-6)
 
 
-def test_the_parts_of_a_latency_sum_to_it_with_tls_apart_from_connecting() -> None:
+def test_parts_of_a_latency_sum_to_it_with_tls_separate_from_connecting() -> None:
     found = figures(a_tally(STATIC, 20_000, 8_000_000, tls_ns=3_000_000), [STATIC])
     split = {name: 1e3 * part for name, part in found["split_s"].items()}
     expected = {"connect": 1.0, "tls": 3.0, "first_byte": 2.0, "rest": 2.0}
@@ -48,19 +48,19 @@ def test_unmeasured_figures_are_none_not_zero() -> None:
     assert found["clients"] is None
 
 
-def test_the_mean_latency_ranks_what_was_never_answered_as_long_as_it_was_waited_for() -> None:
-    """Of the answered alone it was 1.7 ms, where one in a hundred waited three seconds in vain."""
+def test_mean_latency_includes_unanswered_requests_with_their_waiting_time() -> None:
+    """The mean of answered requests was 1.7 ms, although one in a hundred waited three seconds."""
     result = a_result(STATIC.name, 1, 1_000, latency_ms=2, lost=200)
     waited_s = 20_000 * 2e-3 + 200 * 3
     assert latency_s(result) == pytest.approx(waited_s / 20_200, rel=0.01)
     assert "mean" in result.clocks[LATENCY].at_least
     assert in_progress(result) == pytest.approx(waited_s / SECONDS, rel=0.01)
-    # The parts are of those that were answered.
+    # The parts are those of answered requests.
     assert sum(result.figures["split_s"].values()) == pytest.approx(2e-3, rel=0.01)
 
 
-def test_requests_are_no_parts_of_an_operation_of_several() -> None:
-    """The parts were those of a request, and the mean beside them that of two or more."""
+def test_requests_are_not_parts_of_an_operation_of_several_steps() -> None:
+    """The parts were those of a request, beside the mean of two or more."""
     steps = "step = [{ name = 'one', get = '/a' }, { name = 'two', get = '/b' }]"
     shop = parse(f"[[operation]]\nname = 'buy'\n{steps}\n", "shop")
     tally = a_tally(STATIC, 20_000, 8_000_000)
@@ -68,7 +68,7 @@ def test_requests_are_no_parts_of_an_operation_of_several() -> None:
     assert figures(tally, [shop])["split_s"] is None
 
 
-def test_users_who_think_are_told_from_those_who_do_not() -> None:
+def test_pauses_of_users_are_recognised_by_their_waiting_time() -> None:
     tally = a_tally(STATIC, 20_000, 8_000_000)
     tally.lane_ns = 40 * 10**9
     assert figures(tally, [STATIC])["pauses"] is False
@@ -79,7 +79,7 @@ def test_users_who_think_are_told_from_those_who_do_not() -> None:
 @pytest.mark.parametrize(
     "asks", ["head = '/a'", "get = '/a'\nheaders.Range = 'bytes=0-9'\nexpect.status = 206"]
 )
-def test_answers_that_are_no_whole_files_have_no_mean_to_be_held_against(asks: str) -> None:
+def test_answers_other_than_whole_files_have_no_expected_mean_bytes(asks: str) -> None:
     (first,) = parse(f"[[operation]]\n{asks}\nexpect.length = 10\n", STATIC.name).classes
     workload = replace(STATIC, classes=(first, *STATIC.classes[1:]))
     found = figures(a_tally(workload, 20_000, 8_000_000), [workload])
@@ -87,13 +87,13 @@ def test_answers_that_are_no_whole_files_have_no_mean_to_be_held_against(asks: s
     assert warnings(found) == []
 
 
-def test_the_mix_has_every_class_with_what_was_asked_for() -> None:
+def test_mix_has_every_class_with_its_requested_share() -> None:
     found = figures(a_tally(STATIC, 20_000, 8_000_000), [STATIC])["mix"]["webbench1-static"]
     assert found["2k"] == {"count": 5_200, "percent": 26.0, "asked_percent": 26.0, "failed": 0}
     assert len(found) == 10
 
 
-def test_fairness_is_among_clients() -> None:
+def test_fairness_compares_clients() -> None:
     assert fairness([10, 20, 30]) == {
         "least": 10,
         "mean": 20.0,
@@ -104,8 +104,8 @@ def test_fairness_is_among_clients() -> None:
     assert fairness([0, 0]) is None
 
 
-def test_bytes_that_are_not_the_files_are_a_warning() -> None:
-    """The WebStone report of 1996 has 19 KB per connection, of files of 7 KB."""
+def test_bytes_that_differ_from_the_files_are_a_warning() -> None:
+    """The WebStone report of 1996 has 19 KB per connection, for files of 7 KB."""
     found = a_result("silicon-surf", 48, 3_000).figures
     assert warnings(found) == []
     (warning,) = warnings({**found, "bytes_per_request": 19_852.0})
@@ -116,7 +116,7 @@ def test_bytes_that_are_not_the_files_are_a_warning() -> None:
     assert warnings({**few, "bytes_per_request": 19_852.0}) == []
 
 
-def test_a_failed_request_is_no_answer_and_its_connect_none() -> None:
+def test_failed_request_counts_as_no_answer_and_no_connect() -> None:
     tally = a_tally(STATIC, 20_000, 8_000_000)
     for step in ("2k", "connect"):
         tally.steps[STATIC.name, step].failures["timeout"] = 1_000
@@ -125,8 +125,8 @@ def test_a_failed_request_is_no_answer_and_its_connect_none() -> None:
     assert found["connects_per_s"] == pytest.approx(19_000 / SECONDS, rel=1e-6)
 
 
-def test_wrong_answers_took_their_time_too() -> None:
-    """Their connecting and first byte are in the sums: without the whole, no rest was left."""
+def test_time_of_wrong_answers_is_included() -> None:
+    """Sums contain their connecting and first byte: without their whole time nothing was left."""
     tally = a_tally(STATIC, 20_000, 8_000_000)
     whole = tally.due[STATIC.name, "request"]
     whole.clocks[WRONG].add(whole.clocks[SERVICE])
@@ -138,13 +138,13 @@ def test_wrong_answers_took_their_time_too() -> None:
     assert split == pytest.approx(expected, rel=0.02)
 
 
-def test_two_clients_of_whom_one_had_nothing_are_unequal() -> None:
+def test_two_clients_one_without_requests_are_unequal() -> None:
     found = fairness([0, 20])
     assert found is not None
     assert (found["least"], found["most"], found["variation"]) == (0, 20, 1.0)
 
 
-def test_a_mix_is_off_by_its_worst_class() -> None:
+def test_deviation_of_a_mix_is_that_of_its_worst_class() -> None:
     asked = {"a": (60, 50.0), "b": (30, 40.0), "c": (10, 10.0)}
     made = {name: {"count": n, "asked_percent": share} for name, (n, share) in asked.items()}
     assert off_by(made) == pytest.approx(10.0)
@@ -158,7 +158,7 @@ def test_missing_figure_is_none() -> None:
     assert figure_of("mean_bytes")(result) == pytest.approx(8_006, abs=1)
 
 
-def test_few_wrong_answers_are_the_same_workload_and_more_are_another() -> None:
+def test_few_wrong_answers_leave_the_workload_valid_and_more_do_not() -> None:
     found = a_result("silicon-surf", 48, 1_000).figures
     assert warnings({**found, "wrong": {"status:404": 20}}) == []
     (warning,) = warnings({**found, "wrong": {"status:404": 15, "wrong-length": 6}})
@@ -166,7 +166,7 @@ def test_few_wrong_answers_are_the_same_workload_and_more_are_another() -> None:
     assert "of 20,000 answers 21 were not what was asked for" in warning.message
 
 
-def test_a_request_may_bring_5_percent_less_or_more_than_its_file_and_a_head() -> None:
+def test_bytes_of_a_request_may_differ_by_5_percent_from_file_and_head() -> None:
     found = a_result("silicon-surf", 48, 1_000).figures
     mean = found["mean_bytes"]
     for factor, told in ((0.94, 1), (0.96, 0), (1.04, 0), (1.06, 1)):

@@ -1,4 +1,4 @@
-"""Servers that sitebench did not start, and that have none of its files: what is asked of them."""
+"""Servers that sitebench did not start, without its files: their requests."""
 
 from pathlib import Path
 
@@ -25,9 +25,9 @@ def docroot(tmp_path: Path) -> Path:
 
 
 class Site(Handler):
-    """Has a front page with any query, a page that has moved, and nothing else.
+    """Has only a front page with any query, and a page that has moved.
 
-    A refusal has control characters, but that of one path.
+    Refusals contain control characters, except for one path.
     """
 
     def get(self) -> None:
@@ -48,10 +48,10 @@ def test_one_path_is_measured_at_any_server(tmp_path: Path) -> None:
         )
     point = ran.point
     assert (point["operation"], point["failures"]) == ("path", 0)
-    # Whatever it answers for a front page is looked at too, before and after.
+    # The front page is also requested by probes, before and after.
     assert 0 < point["operations"] <= server.requests.count(f"GET {path}")
     assert {*server.requests} <= {"GET /", f"GET {path}"}
-    # A client keeps its connection.
+    # A client has a persistent connection.
     assert server.connections < 20
     with RunFile(tmp_path / "run") as stored:
         (stored_point,) = stored.points()
@@ -107,7 +107,7 @@ def test_missing_path_is_refused(path: str, said: str, tmp_path: Path) -> None:
     assert server.requests == ["GET /", f"GET {path}"]
 
 
-def test_a_workload_of_ones_own_paths_is_asked_nothing_before(tmp_path: Path) -> None:
+def test_user_defined_paths_are_not_probed_before_the_load(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(
         '[[operation]]\nname = "gone"\nget = "/gone"\nexpect.status = 404\n'
     )
@@ -133,7 +133,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("argv", WRONG, ids=" ".join)
-def test_a_path_that_cannot_be_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
+def test_invalid_path_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text('[[operation]]\nget = "/own"\n')
     ran = in_process("web", "run", *argv, cwd=tmp_path).check(2)
     for words in WRONG[argv]:

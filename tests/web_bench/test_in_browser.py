@@ -1,4 +1,4 @@
-"""The suite's web UI, clicked through in a real browser: from the form to the report."""
+"""The suite's web UI, used in a real browser: from the form to the report."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.support.web_page import WebPage, web_ui
 pytestmark = pytest.mark.timeout(300)
 
 
-def test_a_workload_from_the_form_to_the_report(chromedriver: Path, tmp_path: Path) -> None:
+def test_workload_is_run_from_the_form_to_the_report(chromedriver: Path, tmp_path: Path) -> None:
     (tmp_path / "ui").mkdir()
     ui = web_ui(tmp_path / "ui", "web", forked=False)
     with ui as (_, root), browsing(chromedriver, tmp_path) as browser:

@@ -1,4 +1,4 @@
-"""The suite's own locustfile, whose users are one for each workload."""
+"""The suite's locustfile, with one user class for each workload."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ def headless(folder: Path, *more: str, forked: bool = True) -> Ran:
     return run_locust("-f", WEB, *short, *window, *more, cwd=folder, forked=forked)
 
 
-def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
-    """All of them would run at once, each of which needs files of its own."""
+def test_first_workload_runs_if_no_class_is_named(tmp_path: Path) -> None:
+    """All classes would run at the same time, each with its own files."""
     ran = headless(tmp_path, "--target-threads", "1", "--threads", "1", forked=False).check(
         0, "WebBench1StaticUser runs, as no user class was named"
     )
@@ -23,7 +23,7 @@ def test_without_a_class_the_first_workload_runs(tmp_path: Path) -> None:
     assert "spice" not in ran.out + ran.err
 
 
-def test_given_path_sets_the_user_class(tmp_path: Path) -> None:
+def test_path_option_selects_the_user_class_of_paths(tmp_path: Path) -> None:
     ran = headless(tmp_path, "--path", "/nothing", "--target", "http://127.0.0.1:9")
     assert ran.code != 0
     assert "FileUser runs" in ran.err

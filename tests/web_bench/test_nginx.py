@@ -1,4 +1,4 @@
-"""What only nginx does; test_started.py has what it does as Apache does."""
+"""Tests that apply only to nginx; test_started.py has the tests common with Apache."""
 
 from collections import Counter
 from pathlib import Path
@@ -15,7 +15,7 @@ from web_bench.targets import nginx
 
 @pytest.fixture(autouse=True, scope="module")
 def programs() -> None:
-    """Have what is needed."""
+    """Require the programs."""
     required_program("nginx")
 
 
@@ -32,7 +32,7 @@ def test_nginx_master_is_found_by_its_address() -> None:
         assert listener(started.address.host, started.address.port) == started.pid
 
 
-def test_only_what_is_needed_is_started() -> None:
+def test_only_required_programs_of_nginx_are_started() -> None:
     with nginx.serving(None, kinds={"page"}) as started:
         assert [each.name() for each in family(started.pid)] == ["nginx", "nginx"]
         assert started.programs.keys() == {"page"}
@@ -42,7 +42,7 @@ def test_only_what_is_needed_is_started() -> None:
     assert "@" not in configuration
 
 
-def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) -> None:
+def test_nginx_directives_are_replaced_or_added(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("a")
     directives = {"sendfile": "off", "worker_connections": "600", "etag": "off"}
     with nginx.serving(tmp_path, directives=directives, kinds=()) as started:
@@ -70,13 +70,13 @@ def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) ->
         ({"send file": "on"}, '"send file on" is not one directive of nginx'),
     ],
 )
-def test_wrong_directive_is_refused(directives: dict[str, str], words: str) -> None:
+def test_invalid_nginx_directive_is_refused(directives: dict[str, str], words: str) -> None:
     with pytest.raises(BadInput) as raised, nginx.serving(None, directives=directives, kinds=()):
         pass
     assert words in raised.value.message
 
 
-def test_missing_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_nginx_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitebench.system.programs._DAEMONS", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ProgramMissing, match="apt-get install nginx-light"):

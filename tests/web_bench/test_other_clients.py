@@ -1,4 +1,4 @@
-"""The embedded server, asked by other people's clients: ab, wrk and curl."""
+"""The embedded server with foreign clients: ab, wrk and curl."""
 
 import re
 import subprocess
@@ -44,7 +44,9 @@ def run(*argv: str | Path, timeout_s: float = 60) -> str:
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["a connection per request", "kept"])
-def test_ab_finds_no_failed_request(server: WebServer, docroot: Path, kept: bool) -> None:
+def test_ab_reports_no_failed_request_for_files(
+    server: WebServer, docroot: Path, kept: bool
+) -> None:
     ab, requests = required_program("ab"), 2_000
     asked = files(docroot)[len(files(docroot)) // 2]
     url = f"{server.url}/{asked.relative_to(docroot)}"
@@ -61,14 +63,14 @@ def test_ab_finds_no_failed_request(server: WebServer, docroot: Path, kept: bool
 
 
 @pytest.mark.parametrize("path", ["/cgi-bin/sitebench-cgi", "/dynamic/page.shtml"])
-def test_ab_finds_no_failed_request_of_a_program(server: WebServer, path: str) -> None:
+def test_ab_reports_no_failed_request_of_a_program(server: WebServer, path: str) -> None:
     said = run(required_program("ab"), "-l", "-n", "100", "-c", "4", f"{server.url}{path}")
     assert re.search(r"Complete requests:\s+100\n", said)
     assert re.search(r"Failed requests:\s+0\n", said)
     assert "Non-2xx" not in said
 
 
-def test_wrk_finds_no_error(server: WebServer, docroot: Path) -> None:
+def test_wrk_reports_no_error(server: WebServer, docroot: Path) -> None:
     url = f"{server.url}/{files(docroot)[0].relative_to(docroot)}"
     said = run(required_program("wrk"), "-t1", "-c32", "-d1s", url)
     assert re.search(r"[1-9]\d* requests in", said)
@@ -76,7 +78,7 @@ def test_wrk_finds_no_error(server: WebServer, docroot: Path) -> None:
     assert "Non-2xx" not in said
 
 
-def test_curl_gets_every_file_as_it_is(server: WebServer, docroot: Path, tmp_path: Path) -> None:
+def test_curl_gets_every_file_unchanged(server: WebServer, docroot: Path, tmp_path: Path) -> None:
     paths = [each.relative_to(docroot) for each in files(docroot)]
     config = "".join(f'url = "{server.url}/{each}"\noutput = "{each}"\n' for each in paths)
     (tmp_path / "urls").write_text(f"create-dirs\nfail\n{config}")
@@ -95,7 +97,7 @@ def test_curl_gets_every_file_as_it_is(server: WebServer, docroot: Path, tmp_pat
         assert (tmp_path / "got" / each).read_bytes() == (docroot / each).read_bytes(), each
 
 
-def test_curl_sees_what_http_promises(server: WebServer, docroot: Path) -> None:
+def test_curl_gets_answers_as_http_requires(server: WebServer, docroot: Path) -> None:
     asked = files(docroot)[-1]
     url = f"{server.url}/{asked.relative_to(docroot)}"
 

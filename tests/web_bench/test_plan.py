@@ -1,4 +1,4 @@
-"""The planner with web workloads: the formulas of 1996 and 1997, from the command line on."""
+"""The planner with web workloads: the formulas of 1996 and 1997, from the command line."""
 
 import json
 from pathlib import Path
@@ -17,17 +17,17 @@ def planned(*argv: str) -> dict[str, Any]:
     return found
 
 
-def test_the_worked_example_of_1997_agrees_with_what_it_prints() -> None:
+def test_worked_example_of_1997_agrees_with_its_printed_result() -> None:
     ran = in_process("plan", "web").check(0)
     words = " ".join(ran.out.split())
     assert "near 16,000 / 16,000 15,960 / 15,960" in words
     assert "They agree." in words
 
 
-def test_users_are_the_rate_by_the_requests_of_a_user() -> None:
+def test_number_of_users_is_the_rate_divided_by_a_users_requests() -> None:
     typed = ("--rates", "webbench1-static=1330", "--mix", "webbench1-static=10")
     assert planned(*typed)["answers"]["simultaneous"] == 7_980
-    # As the paper has it: 2,400 requests in 8 hours.
+    # As in the paper: 2,400 requests in 8 hours.
     whole_day = planned("--session", "8h", "--mix", "webbench1-static=2400")
     assert whole_day["answers"]["simultaneous"] == 15_960
 
@@ -39,7 +39,7 @@ def test_costs_of_workloads_in_a_mix_add_up() -> None:
     assert found["values"]["simultaneous"] == pytest.approx(12 * rate)
 
 
-def test_a_run_gives_the_rate_of_each_workload_at_its_peak(tmp_path: Path) -> None:
+def test_run_provides_the_rate_of_each_workload_at_its_peak(tmp_path: Path) -> None:
     results = [
         *a_sweep("webbench1-static", {12: 1_000, 96: 2_000, 240: 1_800}),
         *a_sweep("webbench1-light", {12: 500}),
@@ -53,7 +53,7 @@ def test_a_run_gives_the_rate_of_each_workload_at_its_peak(tmp_path: Path) -> No
     assert mix["values"]["predicted_per_s"] == pytest.approx(2 / (1 / 2_000 + program_s))
 
 
-def test_a_run_of_another_workload_names_those_it_has(tmp_path: Path) -> None:
+def test_run_without_the_planned_workload_names_its_workloads(tmp_path: Path) -> None:
     run = write(tmp_path / "web.sitebench", a_sweep("spice-cgi", {8: 450}))
     ran = in_process("plan", "web", str(run)).check(2, "no rate for webbench1-static")
     assert "there are rates for spice-cgi" in " ".join(ran.err.split())
@@ -63,7 +63,7 @@ def test_a_run_of_another_workload_names_those_it_has(tmp_path: Path) -> None:
     ("k", "part", "per_s"),
     [("bits", "100%", 2_048), ("bits", "75%", 1_536), ("bytes", "100%", 256)],
 )
-def test_line_carries_what_1996_prints(k: str, part: str, per_s: float) -> None:
+def test_network_line_carries_the_rate_printed_in_1996(k: str, part: str, per_s: float) -> None:
     line = str(100 * 2**20)
     found = planned("--line", line, "--line-efficiency", part, "--k", k)
     (made,) = found["calculations"]
@@ -71,22 +71,24 @@ def test_line_carries_what_1996_prints(k: str, part: str, per_s: float) -> None:
 
 
 @pytest.mark.parametrize(("part", "per_s"), [("100%", 2_048), ("75%", 1_536)])
-def test_a_line_in_kilobits_has_what_1996_prints_beside_it(part: str, per_s: float) -> None:
+def test_network_line_in_decimal_units_shows_the_printed_rate_beside_it(
+    part: str, per_s: float
+) -> None:
     found = planned("--line", "100m", "--line-efficiency", part, "--k", "bits")
     (made,) = found["calculations"]
     assert made["values"]["carried_per_s"] == pytest.approx(per_s * 10**6 / 2**20)
     assert made["values"]["printed_per_s"] == pytest.approx(per_s)
 
 
-def test_a_lightly_loaded_server_answers_in_spice_latency_and_what_the_application_takes() -> None:
+def test_response_time_is_the_sum_of_spice_latency_and_application_time() -> None:
     found = planned("--application", "50ms", "--spice-latency", "10ms")
     made = found["calculations"][-1]
     assert made["title"] == "Response time of a lightly loaded server"
     assert made["values"]["response_s"] == pytest.approx(0.060)
 
 
-def test_rates_that_need_a_program_of_negative_cost_predict_no_mix() -> None:
-    """The plan had -2,000 requests a second of nine programs in ten."""
+def test_rates_that_imply_a_negative_cost_predict_no_mix() -> None:
+    """The plan had -2,000 requests a second for nine programs in ten."""
     found = planned("--rates", "webbench1-static=1000,webbench1-light=1200")
     made = found["calculations"][-1]
     assert made["title"].startswith("Cost model")
@@ -96,11 +98,11 @@ def test_rates_that_need_a_program_of_negative_cost_predict_no_mix() -> None:
 
 
 @pytest.mark.parametrize("option", ["--cgi-share", "--line-efficiency"])
-def test_a_share_of_more_than_all_is_refused(option: str) -> None:
+def test_share_above_100_percent_is_refused(option: str) -> None:
     in_process("plan", "web", option, "200%").check(2, f"{option} is 200%", "at most 100%")
 
 
-def test_a_line_has_as_many_users_as_it_carries_requests_of_theirs() -> None:
+def test_users_of_a_network_line_follow_from_their_requests() -> None:
     """2,400 requests in 8 hours are five a minute."""
     mix = ("--session", "8h", "--mix", "webbench1-static=2400")
     line, *_ = planned(*mix, "--line", "100m")["calculations"]
@@ -110,7 +112,7 @@ def test_a_line_has_as_many_users_as_it_carries_requests_of_theirs() -> None:
     assert found["users_of_line"] == pytest.approx(12 * found["carried_per_s"])
 
 
-def test_defaults_are_those_of_the_paper() -> None:
+def test_defaults_of_the_web_plan_are_those_of_the_paper() -> None:
     """A SPICE latency of 18.1 ms (Table 3 of 2000), and the heavy mix of 1997."""
     rates = ("--rates", "webbench1-static=1401,webbench1-light=344")
     _, response, mix = planned(*rates, "--application", "5ms")["calculations"]

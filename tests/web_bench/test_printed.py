@@ -1,4 +1,4 @@
-"""The papers' tables, as they are kept."""
+"""The stored tables of the papers."""
 
 import pytest
 
@@ -10,7 +10,7 @@ TABLES = [(paper.key, table) for paper in PAPERS.values() for table in paper.tab
 PEAKS = PAPERS["webbench1"].table("Peak Throughput")
 
 
-def test_every_row_has_a_cell_for_every_column() -> None:
+def test_every_row_of_a_printed_table_has_a_cell_for_every_column() -> None:
     assert [
         (table.citation, row)
         for _, table in TABLES
@@ -19,7 +19,7 @@ def test_every_row_has_a_cell_for_every_column() -> None:
     ] == []
 
 
-def test_every_printed_table_is_there_also_those_whose_numbers_repeat() -> None:
+def test_every_printed_table_is_stored_even_with_a_repeated_number() -> None:
     numbers = {key: [t.number for of, t in TABLES if of == key and t.number] for key in PAPERS}
     assert numbers == {
         "webbench1": [*(f"Table {n}" for n in range(1, 6)), "Appendix A", "Figure 2"],
@@ -28,14 +28,14 @@ def test_every_printed_table_is_there_also_those_whose_numbers_repeat() -> None:
         "webcat": [],
     }
     assert len(TABLES) == 7 + 17 + 4 + 7
-    # A citation names one table.
+    # A citation identifies one table.
     assert len({(key, table.citation) for key, table in TABLES}) == len(TABLES)
     assert PAPERS["webbench3"].table("Type C Client Configuration").citation == (
         "Table 11: Type C Client Configuration"
     )
 
 
-def test_the_settings_that_stand_in_no_numbered_table_are_there() -> None:
+def test_settings_outside_numbered_tables_are_stored() -> None:
     webcat, spice = PAPERS["webcat"], PAPERS["webbench3"]
     servers = webcat.table("Compaq Server Configuration")
     assert servers.cell("RAM", "ProLiant 5000") == "32 MB, 64 MB, 128 MB, and 512 MB"
@@ -87,7 +87,7 @@ def test_a_cell_without_a_number_is_an_error() -> None:
 
 
 def size(text: str) -> int:
-    """Read a size as the papers write it: 256 bytes, 512 Bytes, 2K, 1M, CLASS_256B."""
+    """Parse a size as printed in the papers: 256 bytes, 512 Bytes, 2K, 1M, CLASS_256B."""
     text = text.removeprefix("CLASS").strip("_ ")
     number = int("".join(each for each in text if each.isdigit()))
     return number * {"K": 1024, "M": 1024**2}.get(text[-1], 1)
@@ -106,7 +106,7 @@ def drawn(name: str) -> list[tuple[tuple[int, ...], int]]:
         ("cgi-html", "CGI/HTML File Distribution"),
     ],
 )
-def test_webcats_tables_are_the_workloads_of_their_names(name: str, title: str) -> None:
+def test_webcats_tables_equal_the_workloads_of_the_same_name(name: str, title: str) -> None:
     *rows, total = PAPERS["webcat"].table(title).rows
     assert total[0] == "100.00%"
     assert sum(int(percent.rstrip("%")) for percent, _ in rows) == 100
@@ -122,12 +122,12 @@ def test_webcats_tables_are_the_workloads_of_their_names(name: str, title: str) 
     assert drawn(name) == printed
 
 
-def test_appendix_a_is_the_static_workload_of_webbench() -> None:
+def test_appendix_a_equals_the_static_workload_of_webbench() -> None:
     rows = PAPERS["webbench1"].table("Distribution of Sample Files").rows
     assert drawn("webbench1-static") == [((size(name),), int(n)) for name, n in rows]
 
 
-def test_the_user_models_are_the_three_workloads_of_webbench() -> None:
+def test_user_models_equal_the_three_workloads_of_webbench() -> None:
     models = PAPERS["webbench1"].table("Model of User Requirement")
     for row, name in zip(models.rows, ("static", "light", "heavy"), strict=True):
         workload = built_in()[f"webbench1-{name}"]
@@ -137,7 +137,7 @@ def test_the_user_models_are_the_three_workloads_of_webbench() -> None:
         assert models.value(row[0], "Static HTML Requests") == 100 - cgi
 
 
-def test_the_points_that_the_text_names_agree_with_the_table_of_peaks() -> None:
+def test_points_named_in_the_text_agree_with_the_table_of_peaks() -> None:
     points = PAPERS["webbench1"].points
     rates = {(p.workload, p.server, p.clients): p.requests_per_s for p in points}
     for workload, server, clients in (
@@ -150,7 +150,7 @@ def test_the_points_that_the_text_names_agree_with_the_table_of_peaks() -> None:
         assert rates[workload, server, clients] == PEAKS.value(server, workload)
 
 
-def test_statements_that_do_not_hold_are_marked() -> None:
+def test_false_statements_of_the_papers_are_marked() -> None:
     failed = [
         each.text for paper in PAPERS.values() for each in paper.statements if each.holds is False
     ]

@@ -1,4 +1,4 @@
-"""A report on web workloads, read from a run file that the store wrote."""
+"""A report on web workloads, from a run file of the run store."""
 
 import csv
 import html
@@ -72,7 +72,7 @@ def test_rates_and_latencies_are_drawn_over_clients(sections: dict[str, Section]
     assert latency.choices[""]["points"]["rate"][0] == pytest.approx(500, rel=1e-3)
 
 
-def test_the_machines_of_the_papers_are_drawn_beside_todays(sections: dict[str, Section]) -> None:
+def test_machines_of_the_papers_are_drawn_beside_todays(sections: dict[str, Section]) -> None:
     charts = {chart.id: chart for chart in sections["papers"].charts}
     webbench = charts["printed-web-webbench1-static"].choices[""]["points"]
     assert webbench["series"]["names"][0] == "today: nginx"
@@ -81,7 +81,9 @@ def test_the_machines_of_the_papers_are_drawn_beside_todays(sections: dict[str, 
     assert (webstone["size"][-1], webstone["rate"][-1]) == (500, 602)
 
 
-def test_points_are_named_by_their_clients(report: Report, sections: dict[str, Section]) -> None:
+def test_points_of_workloads_are_named_by_their_clients(
+    report: Report, sections: dict[str, Section]
+) -> None:
     said = words(sections["bottlenecks"])
     assert "WebBench 1.0, static HTML, 4 clients" in said
     assert " 0 clients" not in " ".join(map(words, sections.values()))
@@ -91,7 +93,7 @@ def test_points_are_named_by_their_clients(report: Report, sections: dict[str, S
     assert sections["curve"].charts[0].titles["c0"] == "WebBench 1.0, static HTML"
 
 
-def test_every_printed_table_is_there(sections: dict[str, Section]) -> None:
+def test_every_printed_table_is_in_the_report(sections: dict[str, Section]) -> None:
     said = words(sections["papers"])
     for paper in PAPERS.values():
         for table in paper.tables:
@@ -112,7 +114,7 @@ def test_every_printed_table_is_there(sections: dict[str, Section]) -> None:
         "Uniprocessor 100% CGI 14.5% 18.5% 12.5%, 2 processors 12.5%, 2 processors",
         "Uniprocessor SPICE e-commerce CGI requests/second 329 3,000 @ 48, 2 processors",
         "HTML 602 @ 500 clients 91.18 @ 500 clients 9,000 @ 48, 2 processors",
-        # Half of the ten classes of a mix that was measured.
+        # Half of the ten classes of a measured mix.
         "40% 2K, 3K 40.00%",
         "Conn/Sec. @ 50K in theory, K as bits 2048 204.8 31.62 2.56",
         "Conn/Sec. @ 50K in practice, K as bits 1536 153.6 23.72 1.92",
@@ -120,19 +122,21 @@ def test_every_printed_table_is_there(sections: dict[str, Section]) -> None:
         "Conn/Sec. @ 50K in theory, K as bytes 244.1 24.41 3.77 0.3125",
     ],
 )
-def test_figures_of_today_and_print(line: str, sections: dict[str, Section]) -> None:
+def test_papers_section_has_todays_and_printed_figures(
+    line: str, sections: dict[str, Section]
+) -> None:
     assert line in words(sections["papers"])
 
 
 def papers_of(*results: PointResult) -> str:
-    """Return the papers' tables beside results, in words."""
+    """Return the papers' tables beside results, as words."""
     found = paper_tables(series(results))
     text = " ".join(to_markdown(table) for each in found for table in each.tables)
     return html.unescape(" ".join(text.replace("\\", "").replace("|", " ").split()))
 
 
-def test_todays_figure_stands_in_the_table_of_as_many_processors() -> None:
-    """The same figure stood in the table of four processors and in that of one."""
+def test_todays_figure_is_in_the_table_of_the_same_number_of_processors() -> None:
+    """The same figure was in the table of four processors and in that of one."""
     rates = {"processors=1": 2_000.0, "": 5_000.0}
     said = papers_of(
         *(
@@ -145,7 +149,7 @@ def test_todays_figure_stands_in_the_table_of_as_many_processors() -> None:
     assert "Static requests/second 1,153 714 1.61 2,000 @ 8 " in one
 
 
-def test_a_lower_bound_is_one_in_every_table_of_the_papers() -> None:
+def test_lower_bound_is_marked_in_every_table_of_the_papers() -> None:
     bound = Verdict(Bound.GENERATOR, False, "a load thread used 99% of its core")
     said = papers_of(
         *(
@@ -161,7 +165,7 @@ def test_a_lower_bound_is_one_in_every_table_of_the_papers() -> None:
 
 
 def two_runs(folder: Path, **of_the_second: str) -> str:
-    """Return the report on two runs, in words: the static test, and what is compared with it."""
+    """Return the report on two runs as words: the static test, and the other workload."""
     settings = {"keepalive": "false", **of_the_second}
     files = [
         write(folder / "files.sitebench", a_sweep("spice-static", RATES)),
@@ -173,7 +177,7 @@ def two_runs(folder: Path, **of_the_second: str) -> str:
 
 
 def test_runs_that_are_parts_of_a_sweep_are_joined(tmp_path: Path) -> None:
-    """Tables 9 and 11 of 2000 were empty unless one command had measured all of it."""
+    """Tables 9 and 11 of 2000 were empty unless one command had measured all workloads."""
     said = two_runs(tmp_path)
     assert "ecommerce-cgi own peaks 48 48 33.3%" in said
 
@@ -181,12 +185,12 @@ def test_runs_that_are_parts_of_a_sweep_are_joined(tmp_path: Path) -> None:
 def test_runs_that_differ_in_more_than_their_load_are_not_joined(tmp_path: Path) -> None:
     said = two_runs(tmp_path, keepalive="true")
     assert "ecommerce-cgi own peaks" not in said
-    # Joined, they would be the two sides of an efficiency, which are to be measured alike.
+    # Joined, they would be the two sides of an efficiency, which requires equal settings.
     assert "No SPICE efficiency of ecommerce-cgi" not in said
 
 
-def test_spice_measures_what_the_tables_of_2000_need(tmp_path: Path) -> None:
-    # On a busy machine a program of CGI may be started for longer than a window lasts.
+def test_spice_workloads_fill_the_tables_of_2000(tmp_path: Path) -> None:
+    # On a busy machine the start of a CGI program may take longer than a window.
     for measure in ("100ms", "1s", "10s"):
         brief, out = ("--clients", "1", "--warmup", "0s", "--measure", measure), tmp_path / measure
         ran = in_process("web", "spice", *brief, "--out", out, "--quiet")
@@ -197,14 +201,14 @@ def test_spice_measures_what_the_tables_of_2000_need(tmp_path: Path) -> None:
     assert {"spice-static", "spice-cgi", "ecommerce-inprocess", "ecommerce-cgi"} <= measured
 
 
-def test_the_terminals_tables_are_there_too(sections: dict[str, Section]) -> None:
+def test_tables_of_the_terminal_are_in_the_report(sections: dict[str, Section]) -> None:
     said = words(sections["papers"])
     assert "webbench1-heavy webbench1-static, webbench1-light" in said
     assert "spice-cgi own peaks 48 48 12.5% 12.5%" in said
     assert "spice-static 9,000 @ 48" in said
 
 
-def test_spice_is_drawn_beside_2000(sections: dict[str, Section]) -> None:
+def test_spice_results_are_drawn_beside_those_of_2000(sections: dict[str, Section]) -> None:
     (chart,) = (each for each in sections["papers"].charts if each.id.startswith("spice"))
     kept = chart.choices[""]["kept"]
     assert kept["series"]["names"] == [
@@ -216,14 +220,14 @@ def test_spice_is_drawn_beside_2000(sections: dict[str, Section]) -> None:
     assert kept["kept"][:3] == [0.125, 0.125, 0.179]
 
 
-def test_the_markdown_has_every_table(report: Report) -> None:
+def test_markdown_report_has_every_table(report: Report) -> None:
     text = build.markdown(report)
     assert "### Peaks, with their clients" in text
     assert "Table 9: iWS E-Commerce SPICE Efficiency" in text
 
 
-def test_runs_with_other_clients_are_compared(tmp_path: Path) -> None:
-    """Every point has 0 entries: a comparison by size alone would take one for another."""
+def test_points_with_different_numbers_of_clients_are_not_confused(tmp_path: Path) -> None:
+    """Every point has 0 entries: a comparison by size alone would confuse points."""
     a, b = (
         write(tmp_path / f"{name}.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: rate}))
         for name, rate in (("a", 800.0), ("b", 1_600.0))
@@ -234,7 +238,7 @@ def test_runs_with_other_clients_are_compared(tmp_path: Path) -> None:
     assert [each["measures"]["ops_per_s"]["b"] for each in points] == [[400.0], [1_600.0]]
 
 
-def test_exports_tell_points_apart(tmp_path: Path) -> None:
+def test_exported_points_are_distinguished_by_their_clients(tmp_path: Path) -> None:
     run = write(tmp_path / "a.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: 800.0}))
     ran = in_process("export", str(run), "--format", "csv").check(0)
     rows = list(csv.DictReader(ran.out.splitlines()))

@@ -1,4 +1,4 @@
-"""File sets on a disk: whole, or continued after whatever ended their writing."""
+"""File sets on a disk: complete, or continued after any interruption."""
 
 import contextlib
 import hashlib
@@ -49,7 +49,7 @@ print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def seeding(spec: dict[str, Any], docroot: Path, pause_s: float = 0.0) -> "subprocess.Popen[str]":
-    """Start a seeding that pauses after each report, and so reports often."""
+    """Start a seeding that pauses after each report, and therefore reports often."""
     argv = [sys.executable, "-c", SEEDING, json.dumps(spec), str(docroot), str(pause_s)]
     return subprocess.Popen(
         argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -87,14 +87,14 @@ def test_killed_seeding_is_continued(tmp_path: Path) -> None:
     expected = contents(whole)
     manifest, reported = killed / "many.manifest", []
     for reports in (1, 2, 3, 5, 8, 12):
-        # Longer than between two reports: each file, or piece of one, is reported.
+        # Longer than the interval between two reports, so each file or piece is reported.
         with seeding(MANY, killed, 0.101) as process:
             assert process.stdout is not None
             reported += [int(process.stdout.readline()) for _ in range(reports)]
             process.kill()
         assert process.returncode == -signal.SIGKILL
         assert expected["many.manifest"].startswith(manifest.read_bytes())
-    # Within one of the large files, for one.
+    # For example within one of the large files.
     assert {2_000 + 65_536, 2_000 + 300_000} <= {*reported}
     for after_s in (0.005, 0.01, 0.02, 0.04, 0.08):
         with seeding(MANY, killed) as process:
@@ -136,7 +136,7 @@ def test_exception_of_the_progress_callback_ends_the_seeding(tmp_path: Path) -> 
     assert seed(SPEC, tmp_path).read_text().endswith("}\n")
 
 
-def test_a_full_disk_is_named_with_what_is_missing_and_continued(disk: Disk) -> None:
+def test_full_disk_is_named_with_the_missing_space_and_seeding_continues(disk: Disk) -> None:
     (disk.path / "index.html").write_text("someone's")
     with pytest.raises(BadFile) as caught:
         seed(MANY, disk.path)
@@ -159,7 +159,7 @@ def test_a_full_disk_is_named_with_what_is_missing_and_continued(disk: Disk) -> 
     assert all(after[files.path(i)[1:]] == files.content(i) for i in range(files.count))
 
 
-def test_another_set_of_that_name_is_refused(tmp_path: Path) -> None:
+def test_another_file_set_with_the_same_name_is_refused(tmp_path: Path) -> None:
     manifest = seed(SPEC, tmp_path)
     before = contents(tmp_path)
     with pytest.raises(BadFile) as caught:
@@ -177,7 +177,7 @@ def test_unwritable_folder_is_named(tmp_path: Path) -> None:
         seed(SPEC | {"classes": []}, tmp_path)
 
 
-def test_a_set_of_any_size_takes_the_same_memory(tmp_path: Path) -> None:
+def test_memory_of_seeding_does_not_depend_on_the_size_of_the_set(tmp_path: Path) -> None:
     def peak_kb(files: int, size: int) -> int:
         few = [{"name": "a", "sizes": [100], "files": files}, {"name": "b", "sizes": [size]}]
         spec = MANY | {"files_per_class": 1, "classes": few}
@@ -189,7 +189,7 @@ def test_a_set_of_any_size_takes_the_same_memory(tmp_path: Path) -> None:
     assert peak_kb(5_000, 50_000_000) < 1.05 * peak_kb(20, 1_000)
 
 
-# A folder of one's own, served: what is shown of it, and what programs get of the server.
+# A user's folder is served: the visible files, and the descriptors of programs.
 
 
 def status(url: str) -> int:
@@ -213,7 +213,7 @@ def test_dot_files_are_served_only_on_request(tmp_path: Path, asked_for: bool) -
     assert others == {200}
 
 
-def test_programs_get_no_descriptor_that_the_server_was_started_with() -> None:
+def test_programs_inherit_no_descriptor_of_the_servers_parent() -> None:
     reads, writes = os.pipe()
     with contextlib.closing(os.fdopen(reads)), contextlib.closing(os.fdopen(writes, "w")):
         os.set_inheritable(writes, True)

@@ -1,4 +1,4 @@
-"""A window's end among slow handshakes: what began in it is waited for as long as the timeout."""
+"""Slow handshakes at a window's end: operations of the window are awaited for the timeout."""
 
 import ssl
 import time
@@ -18,11 +18,13 @@ TIMEOUT_S = 10
     ("handshake_s", "answer_s"),
     [(1.0, 6.5), pytest.param(4.0, 8.5, id="longer-than-the-timeout", marks=pytest.mark.long)],
 )
-def test_late_handshake_is_waited_for(tmp_path: Path, handshake_s: float, answer_s: float) -> None:
+def test_late_handshake_is_awaited_for_the_whole_timeout(
+    tmp_path: Path, handshake_s: float, answer_s: float
+) -> None:
     """The second request of each lane begins in the window, and its handshake ends after it.
 
-    It was given 5 s from its handshake on, and counted as never answered. The timeout is of an
-    answer, from its request on.
+    The request was given 5 s from its handshake on, and counted as unanswered. The timeout applies
+    to an answer, from its request on.
     """
     takes_s = handshake_s + answer_s
     shown = self_signed(tmp_path, "server")
@@ -42,7 +44,7 @@ def test_late_handshake_is_waited_for(tmp_path: Path, handshake_s: float, answer
             self.request.close()
 
         def get(self) -> None:
-            # What looks at the target before the run is Python's own client.
+            # The probe before the run is Python's own client.
             time.sleep(0.0 if self.headers.get("Accept-Encoding") else answer_s)
             self.reply(b"hello")
 
@@ -61,7 +63,7 @@ def test_late_handshake_is_waited_for(tmp_path: Path, handshake_s: float, answer
     assert point["latency_us"]["max"] >= 1e6 * takes_s
 
 
-# An operation of two steps is held to the same rules as one of one step.
+# An operation of two steps follows the same rules as an operation of one step.
 
 USERS = 4
 ONE = '[[operation]]\nname = "visit"\nget = "/b"\n'
@@ -77,7 +79,7 @@ def test_late_step_is_in_the_operations_figures(tmp_path: Path, text: str) -> No
 
     class Hangs(Handler):
         def get(self) -> None:
-            # What looks at the target before the run is Python's own client.
+            # The probe before the run is Python's own client.
             if not self.headers.get("Accept-Encoding"):
                 first.append(time.monotonic())
             if self.path == "/b" and first and time.monotonic() > first[0] + 1.2:
@@ -98,7 +100,7 @@ def test_late_step_is_in_the_operations_figures(tmp_path: Path, text: str) -> No
         )
     assert ran.code == 3, ran.err
     (point,) = ran.objects
-    # Each user hangs in the window, from 1.2 s on, and again once that has timed out.
+    # Each user hangs in the window, from 1.2 s on, and again after that timeout.
     assert USERS <= point["failures"] <= 2 * USERS
     assert point["censored_us"]["n"] == point["failures"]
     assert point["latency_us"]["max"] >= 1e6

@@ -35,7 +35,7 @@ from web_bench.workload import file_set, seed
 
 FILES = file_set(SPEC)
 LOGGED = {"nginx": ("access_log", "{} combined"), "apache": ("CustomLog", r'"{}" "%h \"%r\""')}
-"""The directive by which each server lists its requests in a file."""
+"""The directive for each server's access log."""
 
 
 @pytest.fixture(scope="module", params=list(LOGGED))
@@ -48,7 +48,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def target(name: str) -> Any:
-    """Module that starts it."""
+    """The module that starts the server."""
     return import_module(f"web_bench.targets.{name}")
 
 
@@ -63,20 +63,20 @@ def docroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def access_log(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server lists the requests."""
+    """The path of the server's access log."""
     return tmp_path_factory.mktemp(name) / "access.log"
 
 
 @pytest.fixture(scope="module")
 def server(name: str, target: Any, docroot: Path, access_log: Path) -> Iterator[Started]:
-    """The server with everything, started once."""
+    """The server with all features, started once."""
     directive, value = LOGGED[name]
     directives = {directive: value.format(access_log)}
     with target.serving(docroot, tls=ServerTls(), threads=2, directives=directives) as started:
         yield started
 
 
-def test_files_are_served_in_the_clear_and_over_tls(server: Started, access_log: Path) -> None:
+def test_files_are_served_with_and_without_tls(server: Started, access_log: Path) -> None:
     assert server.secure is not None
     assert server.ca is not None
     trust = trusting(Trust(), server.ca)
@@ -93,14 +93,14 @@ def test_files_are_served_in_the_clear_and_over_tls(server: Started, access_log:
 
 
 def _page(size: int) -> bytes:
-    """Return the HTML of so many bytes that the servlets and programs of 2000 answer with."""
+    """Return `size` bytes of HTML, as the servlets and programs of 2000 answered."""
     begin, end = b"<!DOCTYPE html>\n<title>sitebench</title>\n<p>", b"</p>\n"
     letters = size - len(begin) - len(end)
     return b"x" * size if letters < 0 else begin + b"x" * letters + end
 
 
 @pytest.mark.parametrize("encrypted", [False, True])
-def test_program_answers_with_the_asked_size(server: Started, encrypted: bool) -> None:
+def test_program_answers_with_the_requested_size(server: Started, encrypted: bool) -> None:
     address = server.secure if encrypted else server.address
     assert address is not None
     for kind in server.programs.keys() & {"cgi", "fastcgi", "inprocess"}:
@@ -136,12 +136,12 @@ def test_pages_show_todays_date(server: Started) -> None:
         assert any(f"<p>Today is {day}.</p>".encode() in found.body for day in days)
 
 
-def test_a_page_of_the_docroot_is_parsed_too(server: Started) -> None:
+def test_page_of_the_docroot_is_parsed_for_directives(server: Started) -> None:
     assert ask(server.address, "/today.shtml?a=b").body == b"a=b"
 
 
 @pytest.mark.parametrize("path", ["/cgi-bin/sitebench-cgi", "/dynamic/fastcgi"])
-def test_a_program_learns_of_its_request(server: Started, path: str) -> None:
+def test_program_gets_the_variables_of_its_request(server: Started, path: str) -> None:
     assert server.secure is not None
     found = ask(server.address, f"{path}?a=b").variables
     expected = {
@@ -160,13 +160,15 @@ def test_a_program_learns_of_its_request(server: Started, path: str) -> None:
     assert ask(server.secure, path, server.ca).variables["HTTPS"] == "on"
 
 
-def test_each_cgi_request_has_a_process_of_its_own(server: Started) -> None:
+def test_each_cgi_request_has_a_separate_process(server: Started) -> None:
     """Random characters begin with the number of the process."""
     path = server.programs["cgi"].format(size=64, content="random")
     assert len({ask(server.address, path).body for _ in range(5)}) == 5
 
 
-def test_cpu_of_cgi_programs_is_seen(server: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_of_ended_cgi_programs_is_counted(
+    server: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither fcgiwrap nor mod_cgid waits for them."""
     try:
         ChildClock(server.pid)
@@ -196,13 +198,13 @@ def test_cpu_of_cgi_programs_is_seen(server: Started, monkeypatch: pytest.Monkey
     assert seen_s > used_s / 2
 
 
-def test_no_client_makes_the_program_listen(server: Started) -> None:
-    """Words of a query without `=` are arguments of the program."""
+def test_query_cannot_make_a_cgi_program_listen(server: Started) -> None:
+    """Words of a query without `=` are passed as arguments of the program."""
     found = ask(server.address, "/cgi-bin/sitebench-cgi?--fastcgi+other.sock")
     assert found.variables["QUERY_STRING"] == "--fastcgi+other.sock"
 
 
-def test_a_kept_fastcgi_connection_answers_one_request_after_the_other(server: Started) -> None:
+def test_persistent_fastcgi_connection_answers_consecutive_requests(server: Started) -> None:
     for size in (70_000, 3, 140_000, 0):
         path = server.programs["fastcgi"].format(size=size, content="constant")
         assert len(ask(server.address, path).body) == size
@@ -236,7 +238,9 @@ def test_ordinary_user_can_start_the_server(target: Any, docroot: Path) -> None:
             assert ask(SiteAddress("127.0.0.1", port), asked).status == 200, kind
 
 
-def test_folder_has_long_path(target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_starts_in_a_folder_with_a_long_path(
+    target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Paths of sockets have at most 107 characters."""
     folder = tmp_path / ("long" * 30)
     folder.mkdir()
@@ -255,7 +259,9 @@ def test_unsupported_programs_and_missing_folders_are_refused(target: Any, tmp_p
         target.serving(tmp_path / "missing").__enter__()
 
 
-def test_users_locked_certificate_is_shown(target: Any, docroot: Path, tmp_path: Path) -> None:
+def test_user_supplied_certificate_with_locked_key_is_used(
+    target: Any, docroot: Path, tmp_path: Path
+) -> None:
     authority = Authority(tmp_path / "authority")
     shown = authority.locked(authority.sign("server"))
     tls = ServerTls(shown.cert, shown.key, PASSWORD, authority.ca)

@@ -15,7 +15,7 @@ from web_bench.suite import SUITE
 
 
 def paper(results: list[PointResult]) -> str:
-    """Return what --paper-tables shows."""
+    """Return the output of --paper-tables."""
     return shown(terminal_tables(SUITE, results), width=80)
 
 
@@ -24,16 +24,16 @@ def words(text: str) -> str:
 
 
 def line(text: str, begins: str) -> str:
-    """Return the one line that begins so, its blanks squeezed."""
+    """Return the one line with this beginning, with single spaces."""
     found = [re.sub(r"\s+", " ", each).strip() for each in text.splitlines()]
     (match,) = [each for each in found if each.startswith(begins)]
     return match
 
 
-def test_a_workload_has_a_row_per_number_of_clients() -> None:
+def test_workload_has_a_row_per_number_of_clients() -> None:
     text = paper(a_sweep("webbench1-static", {12: 400, 48: 1_000, 96: 1_100}))
     assert "webbench1-static: by clients (nginx, a connection per request)" in text
-    # Nothing is cut off in a terminal of 80 columns.
+    # No text is cut off on a terminal of 80 columns.
     assert "48 1,000 1,000 68.4 48.0 0 undecided" in words(text)
     assert "A request brought 8,548 bytes, head and body" in text
     assert "a body has 8,348 (+2.4%)" in words(text)
@@ -43,12 +43,12 @@ def test_a_workload_has_a_row_per_number_of_clients() -> None:
     )
 
 
-def test_clients_that_are_served_unequally_are_seen() -> None:
+def test_unfairly_served_clients_are_marked_in_the_table() -> None:
     text = paper([a_result("webbench1-static", 2, 1_000, counts=(1_500, 500))])
     assert "2 500..1,500 (50%)" in words(text)
 
 
-def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
+def test_spice_efficiency_is_shown_in_three_ways_with_a_static_test() -> None:
     text = paper(
         [
             *a_sweep("spice-static", {4: 2_000, 8: 2_759, 60: 2_400}),
@@ -63,7 +63,7 @@ def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
     assert "SPICE latency at the lightest load: spice-cgi, 4 clients: 10 ms" in squeezed
 
 
-def test_the_cost_model_stands_beside_the_measurement() -> None:
+def test_cost_model_is_printed_beside_the_measurement() -> None:
     results = [
         *a_sweep("webbench1-static", {120: 1_401}),
         *a_sweep("webbench1-light", {56: 344}),
@@ -75,19 +75,19 @@ def test_the_cost_model_stands_beside_the_measurement() -> None:
     assert "a program 22.6 ms" in squeezed
 
 
-def test_the_mix_is_exact_per_class() -> None:
+def test_table_of_the_mix_has_exact_shares_per_class() -> None:
     squeezed = words(paper(a_sweep("webbench1-static", {12: 400, 48: 1_000})))
     assert "off by 0.0" in squeezed
     assert "2k 26% 26.000% 7,280 0" in squeezed
 
 
-def test_the_latency_of_each_client_is_the_window_by_its_requests() -> None:
-    """The Client Data Report of WebBench 3.0 has it: 20 seconds, and 500 to 1,500 requests."""
+def test_latency_of_each_client_is_the_window_divided_by_its_requests() -> None:
+    """As in the Client Data Report of WebBench 3.0: 20 seconds, and 500 to 1,500 requests."""
     (each,) = series([a_result("webbench1-static", 2, 100, counts=(1_500, 500))])
     assert client_latency(each) == "13.3 ms..40 ms"
     (paused,) = series([a_result("webbench1-static", 2, 100, settings={"think": "4ms"})])
     assert client_latency(paused) == "-"
-    # A file may have pauses of its own, between its steps.
+    # A file may have pauses between its steps.
     by_file = a_result("webbench1-static", 2, 100, counts=(1_500, 500))
     by_file = replace(by_file, figures={**by_file.figures, "pauses": True})
     assert client_latency(series([by_file])[0]) == "-"
@@ -95,15 +95,15 @@ def test_the_latency_of_each_client_is_the_window_by_its_requests() -> None:
     assert client_latency(by_rate) == "-"
 
 
-def test_failures_are_a_rate_too() -> None:
+def test_failures_are_printed_as_number_and_rate() -> None:
     (each,) = series([a_result("webbench1-static", 2, 100, lost=40)])
     assert failures(each) == "40 (2/s)"
     (sound,) = series([a_result("webbench1-static", 2, 100)])
     assert failures(sound) == "0"
 
 
-def test_what_processors_brought_is_said_of_both_papers_and_where_it_does_not_hold() -> None:
-    """WebCat's own workload was shown with the figures of another paper alone."""
+def test_notes_on_processors_cite_both_papers_and_mark_false_statements() -> None:
+    """WebCat's own workload was shown only with the figures of another paper."""
     said = POINTS.notes("processors")
     assert len(said) == 6
     assert any(each.startswith("WebCat, October 1996: On the ProLiant 1500") for each in said)

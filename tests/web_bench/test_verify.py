@@ -1,4 +1,4 @@
-"""Servers of a file set: those that serve it, and those that do not quite."""
+"""Servers of a file set: right ones and faulty ones."""
 
 import threading
 import time
@@ -31,7 +31,7 @@ def docroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_nginx_serves_what_was_written(docroot: Path, tmp_path: Path) -> None:
+def test_verify_accepts_the_written_files_in_nginx(docroot: Path, tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     with nginx(docroot, tmp_path / "nginx", requests=10) as url:
         found = verify(SPEC, f"{url}/", lambda done, total: calls.append((done, total)))
@@ -41,11 +41,11 @@ def test_nginx_serves_what_was_written(docroot: Path, tmp_path: Path) -> None:
     assert calls == sorted(calls)
     logged = (tmp_path / "nginx" / "access.log").read_text().splitlines()
     asked = [line.split('"')[1].split()[1].removeprefix("/base") for line in logged]
-    # Starting and verifying each ask for the root first.
+    # Starting and verifying each request the root first.
     assert sorted(asked) == sorted([*PATHS, "/", "/"])
 
 
-def test_nginx_serves_the_files_over_tls(docroot: Path, tmp_path: Path) -> None:
+def test_verify_accepts_the_files_in_nginx_over_tls(docroot: Path, tmp_path: Path) -> None:
     authority = Authority(tmp_path / "authority")
     with nginx(docroot, tmp_path / "nginx", shown=authority.sign("server")) as url:
         assert verify(SPEC, url, trust=Trust(ca_pem=Path(authority.ca).read_text())) == WHOLE
@@ -54,17 +54,17 @@ def test_nginx_serves_the_files_over_tls(docroot: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["HTTP/1.0", "HTTP/1.1"])
-def test_pythons_server_serves_what_was_written(docroot: Path, version: str) -> None:
+def test_verify_accepts_the_files_in_pythons_server(docroot: Path, version: str) -> None:
     with python_server(docroot, version) as server:
         url = server.url
         assert verify(SPEC, url, connections=3) == WHOLE
         probe = 1
-        # One that comes late finds no file left, and connects no more.
+        # A late connection finds no remaining file, and does not connect again.
         used = {FILES.count} if version == "HTTP/1.0" else {1, 2, 3}
         assert server.connections - probe in used
 
 
-def test_another_set_in_its_place_is_found(docroot: Path) -> None:
+def test_verify_notices_another_set_in_its_place(docroot: Path) -> None:
     with python_server(docroot, "HTTP/1.1") as server:
         url = server.url
         found = verify(SPEC | {"seed": 8}, url, limit=5)
@@ -87,7 +87,7 @@ def damaged(at: int) -> Answer:
 
 
 def announcing(says: int, sends: int | None = None) -> Answer:
-    """Announce so many bytes more than there are, and send so many more."""
+    """Announce `says` more bytes than the file has, and send `sends` more."""
 
     def answer(handler: Handler, content: bytes) -> None:
         handler.send_response(200)
@@ -164,7 +164,9 @@ def nonsense(handler: Handler, content: bytes) -> None:
         (nonsense, "malformed", "SSH-2.0-OpenSSH_9.2\r\n"),
     ],
 )
-def test_different_answer_is_named(docroot: Path, answer: Answer, kind: str, detail: str) -> None:
+def test_verify_names_a_different_answer(
+    docroot: Path, answer: Answer, kind: str, detail: str
+) -> None:
     with failing(docroot, {LARGE: answer}) as server:
         found = verify(SPEC, server.url, connections=1)
     assert found.kinds == {kind: 1}
@@ -173,12 +175,12 @@ def test_different_answer_is_named(docroot: Path, answer: Answer, kind: str, det
 
 
 @pytest.mark.parametrize("answer", [chunked(), until_close(0)])
-def test_a_right_body_may_come_without_its_length(docroot: Path, answer: Answer) -> None:
+def test_verify_accepts_a_right_body_without_its_length(docroot: Path, answer: Answer) -> None:
     with failing(docroot, dict.fromkeys(PATHS, answer)) as server:
         assert verify(SPEC, server.url) == WHOLE
 
 
-def test_a_server_may_close_an_idle_connection(docroot: Path) -> None:
+def test_verify_continues_after_the_close_of_an_idle_connection(docroot: Path) -> None:
     def unannounced(handler: Handler, content: bytes) -> None:
         handler.reply(content)
         handler.close_connection = True
@@ -187,7 +189,7 @@ def test_a_server_may_close_an_idle_connection(docroot: Path) -> None:
         assert verify(SPEC, server.url, connections=2) == WHOLE
 
 
-def test_bytes_that_were_not_announced_are_not_taken_for_the_next_answer(docroot: Path) -> None:
+def test_bytes_beyond_the_announced_length_are_not_the_next_answer(docroot: Path) -> None:
     def one_more(handler: Handler, content: bytes) -> None:
         handler.reply(content)
         handler.wfile.write(b"@")
@@ -206,7 +208,7 @@ def test_all_differences_are_counted_and_the_first_are_listed(docroot: Path) -> 
     assert [each.path for each in found.differences] == [*PATHS[:10], *PATHS[20:22]]
 
 
-def test_missing_answer_is_given_up(docroot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_gives_up_a_missing_answer(docroot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verifying, "ANSWER_S", 3.0)
     over = threading.Event()
     with failing(docroot, {LARGE: lambda _handler, _content: over.wait(30)}) as server:
@@ -244,7 +246,7 @@ def test_stopped_server_ends_verify(docroot: Path) -> None:
             verify(SPEC, server.url, connections=1)
 
 
-def test_an_address_without_a_server_is_refused() -> None:
+def test_verify_of_an_address_without_a_server_is_refused() -> None:
     with pytest.raises(TargetUnreachable):
         verify(SPEC, f"http://127.0.0.1:{free_port()}")
     with pytest.raises(UnknownValue):

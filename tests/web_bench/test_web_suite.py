@@ -1,4 +1,4 @@
-"""The web suite as people run it, on the embedded server."""
+"""The web suite on the embedded server, as users run it."""
 
 import http.client
 import os
@@ -23,7 +23,7 @@ from web_bench.workload import built_in, find
 
 SHORT = ("--warmup", "0s", "--measure", "1s", "--threads", "1")
 THINK = ("--think", "4ms")
-"""At full speed, or with a program for each request, they would take both cores."""
+"""A think time, because full speed or a program for each request would use both cores."""
 OWN = """
 load.clients = [2]
 operation = [
@@ -73,7 +73,7 @@ def test_every_built_in_workload_is_an_operation() -> None:
     assert set(SUITE.operations) == {*built_in()}
 
 
-def test_a_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[Ran, Path]) -> None:
+def test_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[Ran, Path]) -> None:
     ran, path = swept
     assert ran.code == 0, ran.err
     assert [(each["operation"], each["users"], each["failures"]) for each in ran.objects] == [
@@ -87,19 +87,19 @@ def test_a_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[R
         assert {point.status for point in stored.points()} == {"done"}
 
 
-def test_the_mix_is_exact_but_for_the_decks_at_the_ends(swept: tuple[Ran, Path]) -> None:
+def test_mix_is_exact_except_for_the_decks_at_the_window_edges(swept: tuple[Ran, Path]) -> None:
     ran, _ = swept
     heavy = ran.objects[-1]
     mix = heavy["figures"]["mix"]["webbench1-heavy"]
     counts = {name: each["count"] for name, each in mix.items()}
     share = counts["cgi-env"] / sum(counts.values())
-    # A deck of a hundred is cut at either end, where a part of it may be all ten files, 9 programs
-    # short, and each client may hold a card.
+    # A deck of a hundred is cut at either end. A part of it may be all ten files, 9 programs short,
+    # and each client may hold a card.
     cut = 2 * 9 + heavy["users"]
     assert abs(counts["cgi-env"] - 0.9 * sum(counts.values())) <= cut, (share, counts)
 
 
-def test_connections_are_closed_unless_kept(swept: tuple[Ran, Path], cache: Path) -> None:
+def test_connections_are_closed_unless_persistent(swept: tuple[Ran, Path], cache: Path) -> None:
     apart = swept[0].objects[0]
     kept = in_process(
         *(
@@ -121,14 +121,14 @@ def test_connections_are_closed_unless_kept(swept: tuple[Ran, Path], cache: Path
         assert isinstance(steps, list)
         return sum(each["count"] for each in steps if each["step"] == "connect")
 
-    # Connects are of what was due in the window, operations are what ended in it: each client may
-    # have had one under way at each edge.
+    # Connects count operations due in the window, `operations` those that ended in it: each client
+    # may have one under way at each edge.
     assert connects(apart) == pytest.approx(apart["operations"], abs=2 * apart["users"])
-    # On a busy machine the clients may start as late as in the window; they connect once.
+    # On a busy machine the clients may start within the window; each connects once.
     assert connects(kept.objects[0]) <= 2
 
 
-def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None:
+def test_user_defined_workload_is_measured(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "own.toml").write_text(OWN)
     point = in_process(
         *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json", "--out", "run"),
@@ -143,7 +143,7 @@ def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None
         assert [*stored.manifest()["scenarios"].values()] == [OWN]
 
 
-def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cache: Path) -> None:
+def test_operations_of_several_steps_have_separate_rows(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "own.toml").write_text(SEVERAL)
     point = in_process(
         *("web", "run", "own.toml", "--users", "2", *SHORT, *THINK, "--json"),
@@ -154,7 +154,7 @@ def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cach
     rows = {(each["program"], each["step"]): each["count"] for each in point["steps"]}
     for row in (("read", "get"), ("both", "get"), ("both", "file"), ("both", "program")):
         assert rows[row] > 0
-    # Of what was due in the window; what ended in it is the total.
+    # Operations due in the window; the total counts those that ended in it.
     total = rows["read", "get"] + rows["both", "sequence"]
     assert point["operations"] == pytest.approx(total, abs=4)
     assert point["figures"]["mix"]["own"].keys() == {"read", "both"}
@@ -163,15 +163,15 @@ def test_operations_of_several_steps_have_rows_of_their_own(tmp_path: Path, cach
     )
     assert (tried.code, "program" in tried.out, "read" in tried.out) == (0, True, False), tried.err
     figures = point["figures"]
-    # Of requests, of which one of the operations has three.
+    # Requests, of which one of the operations has three.
     asked = sum(rows[row] for row in rows if row[1] in ("get", "file", "program"))
     seconds = point["measure_s"]
     assert figures["requests_per_s"] == pytest.approx(asked / seconds, rel=0.1)
     assert figures["bytes_per_request"] > 0
 
 
-def test_each_kind_of_request_is_tried_once(tmp_path: Path, cache: Path) -> None:
-    """It waited for a pass, which ends with a think time of a day."""
+def test_check_sends_each_kind_of_request_once(tmp_path: Path, cache: Path) -> None:
+    """The check waited for a pass, which ended with a think time of a day."""
     (tmp_path / "kinds.toml").write_text(
         '[files.own]\nsmall.sizes = [512]\n[[operation]]\nfile = "small"\n'
         '[[operation]]\nprogram = "inprocess"\nsize = 700\n'
@@ -183,14 +183,14 @@ def test_each_kind_of_request_is_tried_once(tmp_path: Path, cache: Path) -> None
     assert names == ["small", "file", "inprocess", "program"]
 
 
-def test_paths_are_not_asked_for_at_a_server_without_files(tmp_path: Path) -> None:
+def test_paths_are_not_probed_at_a_server_without_files(tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text('[[operation]]\nget = "/index.html"\n')
     in_process("web", "run", "plain.toml", cwd=tmp_path).check(
         2, "embedded has no files to serve for /index.html"
     )
 
 
-def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: Path) -> None:
+def test_server_of_the_user_is_measured_by_its_address(tmp_path: Path, cache: Path) -> None:
     in_process("web", "seed", "--set", "webbench1-static", "--to", tmp_path / "docroot").check(
         0, "100 files"
     )
@@ -239,7 +239,9 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
         (("seed", "--set", "spice-cgi", "--to", "x"), "spice-cgi asks for programs alone"),
     ],
 )
-def test_contradictions_are_refused(argv: tuple[str, ...], words: str, tmp_path: Path) -> None:
+def test_contradicting_web_options_are_refused(
+    argv: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
     ran = in_process("web", *argv, cwd=tmp_path)
     assert ran.code != 0
     assert words in ran.err.replace("\n", " ")
@@ -261,7 +263,7 @@ def get(server: WebServer, path: str) -> tuple[int, bytes]:
     return answer.status, body
 
 
-def test_embedded_server_runs_the_engines_program(server: WebServer) -> None:
+def test_embedded_server_runs_the_engines_cgi_program(server: WebServer) -> None:
     assert get(server, "/cgi-bin/sitebench-cgi?kind=constant&size=9") == (200, b"x" * 9)
     assert get(server, "/dynamic/constant?size=5") == (200, b"xxxxx")
     assert get(server, "/cgi-bin/sh")[0] == 404
@@ -271,7 +273,7 @@ def test_embedded_server_runs_the_engines_program(server: WebServer) -> None:
 
 @contextmanager
 def served(*argv: str, lines: int = 2) -> Iterator[list[str]]:
-    """Run `web serve` and yield what it greets with."""
+    """Run `web serve` and yield its first lines."""
     with subprocess.Popen(
         [*SITEBENCH, "web", "serve", "--port", "0", *argv],
         stdout=subprocess.PIPE,
@@ -293,7 +295,7 @@ def test_given_folder_is_served_unchanged(tmp_path: Path) -> None:
         assert [each.name for each in tmp_path.iterdir()] == ["index.html"]
 
 
-def test_a_workload_that_is_named_has_its_files_written(tmp_path: Path) -> None:
+def test_files_of_a_named_workload_are_written(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("hi\n")
     named = ("--workload", "webbench1-static")
     with served("--docroot", str(tmp_path), *named) as (_, hint):
@@ -310,7 +312,7 @@ def test_missing_folder_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "absent").exists()
 
 
-def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache: Path) -> None:
+def test_serve_ends_with_ctrl_c_and_suggests_a_measurement(tmp_path: Path, cache: Path) -> None:
     argv = ("web", "serve", "--port", "0", "--workload", "webbench1-static")
     environment = os.environ | {"XDG_CACHE_HOME": str(cache), "COLUMNS": "200"}
     with subprocess.Popen(
@@ -324,7 +326,7 @@ def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache:
     assert second.split()[:4] == ["sitebench", "web", "run", "webbench1-static"]
 
 
-# What is known of the embedded web server.
+# Facts about the embedded web server.
 
 
 @pytest.mark.parametrize(
@@ -332,16 +334,16 @@ def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache:
     [
         ("spice-inprocess", {}, 1),
         ("spice-inprocess", {"tls": True}, 1),
-        # Some requests go to a second server, over TLS.
+        # Some requests use a second server, over TLS.
         ("ecommerce-inprocess", {}, 2),
         # A process for each request.
         ("spice-cgi", {}, usable_cores()),
     ],
 )
-def test_target_cores_are_those_it_may_use(
+def test_target_cores_are_those_that_the_server_may_use(
     workload: str, asked: dict[str, Any], cores: int
 ) -> None:
-    """Behind a server of one thread CGI used 139 % of "its 1 core"."""
+    """CGI behind a server of one thread used 139 % of "its 1 core"."""
     options = WebOptions(target="embedded", target_threads=1, files_per_class=1, **asked)
     target = open_target(options, [find(workload)])
     try:

@@ -1,4 +1,4 @@
-"""Workloads of one's own: what a scenario file says of requests, and where it is wrong."""
+"""User-defined workloads: requests in a scenario file, and errors."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ photo = { spread = [100, 10000], count = 3 }
 """
 
 
-def test_a_class_draws_from_its_own_files_or_from_those_of_another() -> None:
+def test_class_draws_from_its_own_files_or_those_of_another_class() -> None:
     workload = parse(OWN, "shop")
     page, secure, photo, cart = workload.classes
     assert (workload.name, workload.title, workload.clients) == ("shop", "Shop", (1, 10))
@@ -48,7 +48,7 @@ def test_a_class_draws_from_its_own_files_or_from_those_of_another() -> None:
     assert workload.file_set.bytes == 4_000 + 11_100
 
 
-def test_shares_are_those_of_the_weights_and_of_the_bytes_behind_them() -> None:
+def test_shares_follow_from_weights_and_from_their_bytes() -> None:
     workload = parse(OWN, "shop")
     assert workload.deck == (2, 1, 1, 1)
     assert workload.request_shares == (0.4, 0.2, 0.2, 0.2)
@@ -73,7 +73,7 @@ def test_mean_needs_the_size_of_every_class() -> None:
         assert workload.counted_rows == [("own", "sequence")]
 
 
-def test_files_that_are_not_a_multiple_of_the_sizes_begin_another_round() -> None:
+def test_sizes_repeat_in_rounds_and_the_last_round_may_be_incomplete() -> None:
     workload = parse(
         '[files.f]\na = { sizes = [10, 20, 30], count = 5 }\n[[operation]]\nfile = "a"\n', "own"
     )
@@ -82,7 +82,7 @@ def test_files_that_are_not_a_multiple_of_the_sizes_begin_another_round() -> Non
     assert workload.mean_bytes == 18
 
 
-def test_the_generator_is_given_the_files_and_nothing_of_the_requests() -> None:
+def test_generator_gets_the_files_without_the_requests() -> None:
     files = parse(OWN, "shop").file_set
     assert files is not None
     assert files.spec(seed=7) == {
@@ -96,7 +96,7 @@ def test_the_generator_is_given_the_files_and_nothing_of_the_requests() -> None:
     }
 
 
-def test_operations_in_which_something_is_filled_in_have_rows_of_their_own() -> None:
+def test_operations_with_substituted_values_have_separate_rows() -> None:
     text = (
         'data.page.values = ["/a", "/b"]\n'
         '[[operation]]\nname = "one"\nget = "{page}"\n'
@@ -114,7 +114,7 @@ def test_operations_in_which_something_is_filled_in_have_rows_of_their_own() -> 
     assert ("own", "main: connect") in workload.connects
 
 
-def test_one_operation_of_a_file_is_a_workload(tmp_path: Path) -> None:
+def test_one_operation_of_a_file_can_be_a_workload(tmp_path: Path) -> None:
     file = tmp_path / "shop.toml"
     file.write_text(OWN)
     cart = find(f"{file}:cart")
@@ -145,14 +145,16 @@ def test_one_operation_of_a_file_is_a_workload(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_error_is_named_with_its_place_and_a_remedy(text: str, what: str, remedy: str) -> None:
+def test_error_in_a_workload_file_is_named_with_its_place_and_a_remedy(
+    text: str, what: str, remedy: str
+) -> None:
     with pytest.raises(BadFile) as error:
         parse(text, "own")
     assert what in error.value.message
     assert remedy in error.value.remedy
 
 
-def test_a_workload_is_found_by_its_name_or_read_from_a_file(tmp_path: Path) -> None:
+def test_workload_is_found_by_name_or_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "shop.toml"
     file.write_text(OWN)
     assert find(str(file)).name == "shop"
@@ -168,7 +170,7 @@ def test_a_workload_is_found_by_its_name_or_read_from_a_file(tmp_path: Path) -> 
         find(str(file))
 
 
-def test_a_path_is_a_workload_too() -> None:
+def test_path_can_be_a_workload() -> None:
     workload = of_path("/a?b=%22")
     assert (workload.name, workload.title) == ("path", "GET /a?b=%22")
     assert workload.classes[0].row == ("path", "path")

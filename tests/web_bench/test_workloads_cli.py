@@ -20,7 +20,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def test_workloads_are_listed_below_their_papers() -> None:
+def test_workloads_are_listed_under_their_papers() -> None:
     shown = workloads()
     lines = {line.split()[0]: line for line in shown.splitlines() if line.strip()}
     for name, workload in built_in().items():
@@ -33,7 +33,7 @@ def test_workloads_are_listed_below_their_papers() -> None:
     assert shown.index("(July 1997)") < shown.index("webbench1-static")
 
 
-def test_workload_page_has_classes_with_shares_of_requests_and_bytes() -> None:
+def test_page_of_a_workload_has_classes_with_shares_of_requests_and_bytes() -> None:
     shown = workloads("large-filemix")
     rows = [line.split() for line in shown.splitlines()]
     assert ["1m", "1", "file", "of", "1,048,576", "1%", "38.7%", "1,048,576"] in rows
@@ -57,7 +57,7 @@ def test_unknown_bytes_of_a_user_file_are_left_blank(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text('[[operation]]\nname = "a"\nstep = [{ get = "/[red]" }, { get = "/:bell:" }]\n')
     rows = [line.split() for line in workloads(str(file)).splitlines()]
-    # Paths are shown as they are: no markup, no emoji.
+    # Paths are shown unchanged: no markup, no emoji.
     assert ["a", "/[red],", "/:bell:", "100%", "-", "-"] in rows
     found = json.loads(workloads(str(file), "--json"))
     assert (found["mean_bytes"], found["files"], found["paper"]) == (None, None, "")
@@ -65,7 +65,7 @@ def test_unknown_bytes_of_a_user_file_are_left_blank(tmp_path: Path) -> None:
     assert found["classes"][0]["bytes"] is None
 
 
-def test_json_has_everything_that_the_tables_have() -> None:
+def test_json_of_workloads_has_all_data_of_the_tables() -> None:
     listed = json.loads(workloads("--json"))
     assert [each["name"] for each in listed] == list(built_in())
     (light,) = (each for each in listed if each["name"] == "webbench1-light")
@@ -88,6 +88,6 @@ def test_json_has_everything_that_the_tables_have() -> None:
     assert sum(each["bytes"] for each in files) + program["bytes"] == pytest.approx(1)
 
 
-def test_an_unknown_name_is_refused() -> None:
+def test_unknown_workload_is_refused() -> None:
     with pytest.raises(BadInput, match=r"unknown workload 'large'.*\.toml file of your own"):
         workloads("large")
