@@ -14,9 +14,9 @@ from sitebench.errors import NotDecided, ObjectiveMissed
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.measure.outcomes import Outcome, judge_result, missed_objectives
 from sitebench.options.arguments import check_arguments
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointResult, PointSpec, counted_steps
 from sitebench.runs.runfile import RunFile
-from sitebench.runs.timeline import MEASURED, Slot, counted_steps, merge_clocks, slots
+from sitebench.runs.timeline import MEASURED, Slot, merge_clocks, slots
 from sitebench.units import format_ns, format_rate, plural
 from sitebench.verdict.verdict import Quoted
 
@@ -44,7 +44,9 @@ class Result:
             (stored,) = [point for point in file.points() if point.spec.key == spec.key]
             assert stored.result is not None
             latency = with_censored(*merge_clocks(file, stored, LATENCY, CENSORED))
-            timeline = slots(file.timeline(stored.id), counted_steps(stored.result), _MOST_SLOTS)
+            timeline = slots(
+                file.timeline(stored.id), counted_steps(stored.result.steps), _MOST_SLOTS
+            )
             return cls(stored.result, latency, timeline)
 
     @property

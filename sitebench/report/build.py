@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
+from sitebench.plan.choose import on_first
+from sitebench.plan.measured import tables_of
+from sitebench.plan.page import planner_fragment
+from sitebench.plan.suite import plan_suites
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, page
 from sitebench.report.sections import (
@@ -17,7 +21,6 @@ from sitebench.report.sections import (
     operations,
     overtime,
     papers,
-    planner,
     rates,
     spectrum,
     stages,
@@ -28,6 +31,21 @@ from sitebench.report.sections import (
 from sitebench.tables.html import typeset
 from sitebench.tables.markdown import plain, to_markdown
 from sitebench.tables.table import Table
+
+
+def _planner(report: Report) -> Section | None:
+    """Return the capacity planner of the suites whose scenario these runs measured.
+
+    It begins with these rates; the machines of the papers are further choices.
+    """
+    results = [result for run in report.runs for result in run.results]
+    measured = [(suite, tables_of(results, suite)) for suite in plan_suites()]
+    rates = {suite.name: rates for suite, rates in measured if on_first(suite, rates)}
+    if not rates:
+        return None
+    body, script = planner_fragment(rates)
+    return Section("plan", "Capacity planner", body, scripts=(script,), short="Planner")
+
 
 _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     verdict.section,
@@ -42,7 +60,7 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     papers.section,
     failures.section,
     workers.section,
-    planner.section,
+    _planner,
     manifest.section,
 )
 

@@ -20,10 +20,10 @@ from sitebench.measure.outcomes import advised_results
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.export import csv, hlog
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointResult, PointSpec, counted_steps
 from sitebench.runs.repeats import Series, counted_points, series
 from sitebench.runs.runfile import RunFile, StoredPoint
-from sitebench.runs.timeline import Slot, counted_steps, merge_clocks, slots
+from sitebench.runs.timeline import Slot, merge_clocks, slots
 from sitebench.suite import suites
 from sitebench.units import format_rate, plural
 from sitebench.verdict.verdict import Quoted
@@ -248,7 +248,7 @@ def _read_points(file: RunFile, *, alone: bool) -> list[StoredPoint]:
 
 def _point(file: RunFile, run: str, stored: StoredPoint, max_slots: int) -> Point:
     assert stored.result is not None
-    counted = counted_steps(stored.result)
+    counted = counted_steps(stored.result.steps)
     service, latency, censored = merge_clocks(file, stored, SERVICE, LATENCY, CENSORED)
     return Point(
         f"{run}p{stored.id}",

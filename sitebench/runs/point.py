@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Container, Iterable, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Container, Iterable, Mapping, Set
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import asdict
@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from sitebench import units
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations, clocks
-from sitebench.counts.source import SEQUENCE
+from sitebench.counts.source import SEQUENCE, StepTotals
 from sitebench.counts.stages import Stages
 from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
@@ -199,28 +199,20 @@ class StepResult(msgspec.Struct, frozen=True):
         }
 
 
-class _Row(Protocol):
-    """A step with its program and operation."""
-
-    @property
-    def program(self) -> str: ...
-    @property
-    def step(self) -> str: ...
-    @property
-    def overlaps(self) -> bool: ...
+def counted_steps(steps: Iterable[StepResult]) -> Set[tuple[str, str]]:
+    """Return (program, step) of the counted steps."""
+    return {(step.program, step.step) for step in steps if step.counted}
 
 
-_R = TypeVar("_R", bound=_Row)
+_R = TypeVar("_R", StepResult, StepTotals)
 
 
-def failing(
-    spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, str]] | None = None
-) -> list[_R]:
+def failing(spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, str]]) -> list[_R]:
     """Return the rows whose failures are those of a point: every failure is in one of them.
 
     A pass, or a phase of a request, fails with one of its steps. An operation of a scenario fails
     once, even if several of its steps do: its failures are those of the whole operation if it is
-    counted as a whole, or arrives. `counts` are the counted steps, for rows without `counted`.
+    counted as a whole, or arrives. `counts` are the counted steps.
     """
     rows = list(rows)
     if not spec.of_a_file:
@@ -228,11 +220,8 @@ def failing(
 
     def whole(row: _R) -> bool:
         # An arrival whose earlier step failed is in the row of the counted step too.
-        if spec.rate is not None and row.step == SEQUENCE:
-            return True
-        if counts is None:
-            return bool(getattr(row, "counted", False))
-        return (row.program, row.step) in counts
+        arrives = spec.rate is not None and row.step == SEQUENCE
+        return arrives or (row.program, row.step) in counts
 
     wholes = [row for row in rows if row.overlaps and whole(row)]
     names = {row.program for row in wholes}
@@ -269,7 +258,7 @@ class PointResult(Window, frozen=True, kw_only=True):
         """Steps, or operations of a scenario, with or without success: the base of their share."""
         if self.spec.of_a_file:
             return self.operations + self.failures
-        return sum(step.count for step in failing(self.spec, self.steps))
+        return sum(step.count for step in failing(self.spec, self.steps, counted_steps(self.steps)))
 
     def latency_sign(self, name: str) -> str:
         """Return `>= ` or `<= ` for a figure of the latency that is a lower or an upper bound."""

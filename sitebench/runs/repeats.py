@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from sitebench.counts.durations import clocks
 from sitebench.counts.source import START
-from sitebench.runs.point import PointResult, PointSpec, failing
+from sitebench.runs.point import PointResult, PointSpec, counted_steps, failing
 from sitebench.runs.runfile import StoredPoint
 from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
@@ -67,7 +67,7 @@ def of_operation(result: PointResult, name: str) -> PointResult:
     steps = tuple(row for row in result.steps if row.program == name)
     step = next((step for step in steps if step.counted), None)
     # If a step before the counted step fails, so does the operation.
-    failures = sum(row.failures for row in failing(result.spec, steps))
+    failures = sum(row.failures for row in failing(result.spec, steps, counted_steps(steps)))
     return replace(
         result,
         operations=0 if step is None else round(step.per_s * result.seconds),

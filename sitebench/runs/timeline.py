@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns
 from sitebench.counts.metrics import Clock
-from sitebench.runs.point import PointResult
+from sitebench.runs.point import counted_steps
 from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
 PER_DECADE = 12
@@ -62,14 +62,10 @@ class Slot(msgspec.Struct):
         return None if ns is None else ns / 1e3
 
 
-def counted_steps(result: PointResult) -> Steps:
-    return {(step.program, step.step) for step in result.steps if step.counted}
-
-
 def merge_clocks(file: RunFile, point: StoredPoint, *clocks: Clock) -> list[Histogram]:
     """Return clocks of a point: those of its counted steps, merged."""
     assert point.result is not None
-    counted, merged = counted_steps(point.result), [Histogram() for _ in clocks]
+    counted, merged = counted_steps(point.result.steps), [Histogram() for _ in clocks]
     for step in file.steps(point.id):
         if (step.program, step.step) in counted:
             for histogram, clock in zip(merged, clocks, strict=True):

@@ -28,9 +28,9 @@ from sitebench.monitor.between import use_between
 from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.sample import Changes, Sample
 from sitebench.monitor.use import Use
-from sitebench.runs.point import PointResult
+from sitebench.runs.point import PointResult, counted_steps
 from sitebench.runs.store import RunStore
-from sitebench.runs.timeline import Steps, counted_steps
+from sitebench.runs.timeline import Steps
 
 _SAMPLE_NS = 900_000_000
 """A little less than two drain intervals: every second drain takes a sample."""
@@ -183,7 +183,7 @@ class Windows:
         if self._file is None:
             return
         store, point = self._file.store, self._file.point
-        intervals = self.intervals(counted_steps(result))
+        intervals = self.intervals(counted_steps(result.steps))
         latency = replace(
             result.clocks[LATENCY], intervals=intervals.bounds, too_alike=intervals.too_alike
         )

@@ -28,7 +28,7 @@ _PIN = frozenset(
 """Options of the place and the way in which a password, a key or a token is sent."""
 
 
-def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
+def find_unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     for field, spec in fields_of(cls):
         text = posted.get(field.name)
         if not text or spec.hidden or spec.is_flag:
@@ -40,7 +40,7 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     return None
 
 
-def withheld(
+def find_withheld(
     shown: Collection[str], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
     """Return the error of a field that the form does not have: Locust accepts any option."""
@@ -53,7 +53,7 @@ def withheld(
     return first and f"{label(first)} cannot be set by the page: give it when Locust is started"
 
 
-def unchangeable(
+def find_unchangeable(
     cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
     earlier, now = from_namespace(cls, parsed), options(cls, posted, parsed)

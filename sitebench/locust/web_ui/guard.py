@@ -107,13 +107,13 @@ class Guard:
         if bridge.role.preparing is not None:
             return "the target is still being prepared: wait, or stop the test"
         if reason := (
-            form.withheld(self._shown, posted, self._parsed)
-            or form.unreadable(options, posted)
+            form.find_withheld(self._shown, posted, self._parsed)
+            or form.find_unreadable(options, posted)
             or form.changed_pinned_field(self._pinned, options, posted, self._parsed)
         ):
             return reason
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
-            return form.unchangeable(options, posted, self._parsed)
+            return form.find_unchangeable(options, posted, self._parsed)
         try:
             # Locust sets the chosen classes later, or all if none is chosen.
             available: Mapping[str, Any] = bridge.environment.available_user_classes or {}

@@ -34,14 +34,14 @@ def parsed() -> argparse.Namespace:
     ],
 )
 def test_invalid_value_is_named_by_its_field(field: str, text: str, message: str) -> None:
-    refusal = form.unreadable(LocustOptions, {field: text})
+    refusal = form.find_unreadable(LocustOptions, {field: text})
     assert refusal is not None
     assert refusal.startswith(message)
 
 
 def test_valid_values_are_accepted() -> None:
     posted = {"entries": "100k", "rate": "", "start_tls": "false", "unknown": "x"}
-    assert form.unreadable(LocustOptions, posted) is None
+    assert form.find_unreadable(LocustOptions, posted) is None
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,20 @@ def test_valid_values_are_accepted() -> None:
 )
 def test_field_outside_the_form_is_refused(parsed: argparse.Namespace, name: str) -> None:
     parsed.html_file = parsed.user_count = None  # Locust's own.
-    refusal = form.withheld({"entries", "target"}, {"entries": "10", name: "/etc/shadow"}, parsed)
+    refusal = form.find_withheld(
+        {"entries", "target"}, {"entries": "10", name: "/etc/shadow"}, parsed
+    )
     assert refusal is not None
     assert "cannot be set by the page" in refusal
     offered = {"entries": "10", "target": "embedded", "user_count": "4", "unknown": "x"}
-    assert form.withheld({"entries", "target"}, offered, parsed) is None
+    assert form.find_withheld({"entries", "target"}, offered, parsed) is None
 
 
 def test_running_test_keeps_only_its_own_values(parsed: argparse.Namespace) -> None:
     same = {name: str(value) for name, value in vars(parsed).items()}
     same["start_tls"] = "false"
-    assert form.unchangeable(LocustOptions, same, parsed) is None
-    refusal = form.unchangeable(LocustOptions, {**same, "entries": "1m"}, parsed)
+    assert form.find_unchangeable(LocustOptions, same, parsed) is None
+    refusal = form.find_unchangeable(LocustOptions, {**same, "entries": "1m"}, parsed)
     assert refusal is not None
     assert refusal.startswith("Entries cannot change while a test runs")
 
@@ -138,16 +140,16 @@ def test_form_cannot_change_paths_and_programs(options: type[Any], withheld: set
     assert "target" in shown
     assert not withheld & shown
     for name in withheld:
-        refusal = form.withheld(shown, {name: "/home/anna"}, parsed)
+        refusal = form.find_withheld(shown, {name: "/home/anna"}, parsed)
         assert refusal is not None
         assert "cannot be set by the page" in refusal
 
 
 def test_list_of_names_can_only_be_chosen_on_the_command_line(parsed: argparse.Namespace) -> None:
     shown = {"names"}
-    refusal = form.withheld(shown, {"names": "@/etc/passwd"}, parsed)
+    refusal = form.find_withheld(shown, {"names": "@/etc/passwd"}, parsed)
     assert refusal == "Names: a file is named by who starts Locust, not by the page"
-    assert form.withheld(shown, {"names": "uid=user.{i}"}, parsed) is None
+    assert form.find_withheld(shown, {"names": "uid=user.{i}"}, parsed) is None
     parsed.names = "@people.txt"
-    assert form.withheld(shown, {"names": "@people.txt"}, parsed) is None
-    assert form.withheld(shown, {"names": "@other.txt"}, parsed) == refusal
+    assert form.find_withheld(shown, {"names": "@people.txt"}, parsed) is None
+    assert form.find_withheld(shown, {"names": "@other.txt"}, parsed) == refusal
