@@ -2,12 +2,13 @@
 //! limited to some thousand per answer, and a password may be set over TLS only. Samba has none of these
 //! limits, so a client that works with Samba may fail at a domain controller.
 
-use wire::ber::{self, Reader, tag};
+use wire::ber::{self, tag};
+use wire::ldap::ResultCode;
 use wire::ldap::attributes::Attribute;
-use wire::ldap::{Attributes, ResultCode};
+use wire::ldap::request::{write_attribute, write_encoded_attribute};
 
 use crate::auth;
-use crate::store::Refusal;
+use crate::store::{Refusal, body};
 
 /// The most entries of a page, and of a search without pages (MaxPageSize, MS-ADTS section 3.1.1.3.4.6).
 pub(crate) const PAGE_ENTRIES: u32 = 1_000;
@@ -50,28 +51,23 @@ pub(crate) const fn may_need_ranges(body: &[u8]) -> bool {
 
 /// Reduces each attribute of an encoded entry to the requested values, at most as many as fit in one answer.
 /// The attribute's name states the range.
-pub(crate) fn in_ranges(body: &mut Vec<u8>, asked: &[Range]) {
-    let mut fields = Reader::new(body);
-    let (Ok(dn), Ok(list)) = (fields.octets(), fields.expect(tag::SEQUENCE)) else { return };
-    let mut out = Vec::with_capacity(body.len().min(1 << 16));
+pub(crate) fn in_ranges(encoded: &mut Vec<u8>, asked: &[Range]) {
+    let (dn, attributes) = body::split(encoded);
+    let mut out = Vec::with_capacity(encoded.len().min(1 << 16));
     ber::write_octets(&mut out, dn);
     ber::write_nested(&mut out, tag::SEQUENCE, |out| {
-        for attribute in Attributes(list).iter().flatten() {
+        for attribute in attributes.iter().flatten() {
             write_range(&attribute, asked, out);
         }
     });
-    *body = out;
+    *encoded = out;
 }
 
 fn write_range(attribute: &Attribute<'_>, asked: &[Range], out: &mut Vec<u8>) {
     let count = attribute.values.iter().flatten().count();
     let range = asked.iter().find(|range| range.name.eq_ignore_ascii_case(attribute.name));
     if count == 0 || (range.is_none() && count <= RANGE_VALUES) {
-        ber::write_nested(out, tag::SEQUENCE, |out| {
-            ber::write_octets(out, attribute.name);
-            ber::write_element(out, tag::SET, attribute.values.0);
-        });
-        return;
+        return write_encoded_attribute(out, attribute.name, attribute.values);
     }
     let (first, last) = range.map_or((0, None), |range| (range.first, range.last));
     let end =
@@ -81,14 +77,7 @@ fn write_range(attribute: &Attribute<'_>, asked: &[Range], out: &mut Vec<u8>) {
     }
     let until = if end == count { "*".to_owned() } else { (end - 1).to_string() };
     let name = [attribute.name, format!(";range={first}-{until}").as_bytes()].concat();
-    ber::write_nested(out, tag::SEQUENCE, |out| {
-        ber::write_octets(out, &name);
-        ber::write_nested(out, tag::SET, |out| {
-            for value in attribute.values.iter().flatten().skip(first).take(end - first) {
-                ber::write_octets(out, value);
-            }
-        });
-    });
+    write_attribute(out, &name, attribute.values.iter().flatten().skip(first).take(end - first));
 }
 
 /// Refuses to set a password of Active Directory without TLS (MS-ADTS section 3.1.1.3.1.5).

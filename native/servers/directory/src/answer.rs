@@ -53,18 +53,8 @@ fn shortened(text: &str) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// Appends the notice that precedes the end of a connection whose client does not speak LDAP
-/// (RFC 4511 section 4.4.1).
-pub(crate) fn notice_of_disconnection(out: &mut Vec<u8>, why: &str) {
-    notice(out, ResultCode::PROTOCOL_ERROR, why);
-}
-
-/// Appends the notice for a client beyond the limit on connections.
-pub(crate) fn notice_of_unavailability(out: &mut Vec<u8>, why: &str) {
-    notice(out, ResultCode::UNAVAILABLE, why);
-}
-
-fn notice(out: &mut Vec<u8>, code: ResultCode, why: &str) {
+/// Appends the notice of disconnection (RFC 4511 section 4.4.1).
+pub(crate) fn notice(out: &mut Vec<u8>, code: ResultCode, why: &str) {
     write_extended(out, 0, &verdict(code, why), Some(oid::NOTICE_OF_DISCONNECTION), None);
 }
 

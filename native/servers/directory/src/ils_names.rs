@@ -14,22 +14,14 @@ pub(crate) enum Meaning {
 
 #[derive(Debug)]
 pub(crate) struct Names {
-    container: Vec<u8>,
-    ttl_s: u32,
+    pub(crate) container: Vec<u8>,
+    pub(crate) ttl_s: u32,
 }
 
 impl Names {
     /// Users are stored below `container`, by default with this time to live.
     pub(crate) fn new(container: &[u8], ttl_s: u32) -> Self {
         Self { container: container.to_vec(), ttl_s }
-    }
-
-    pub(crate) fn container(&self) -> &[u8] {
-        &self.container
-    }
-
-    pub(crate) const fn ttl_s(&self) -> u32 {
-        self.ttl_s
     }
 
     /// Writes the stored name to `out` if `dn` is an ILS client's name of a user.

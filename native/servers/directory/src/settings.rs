@@ -88,6 +88,15 @@ impl Settings {
         (normal(dn)? == admin.normal).then_some(admin)
     }
 
+    /// The DN under which an entry is stored: the translation, written to `buffer`, of a name that ILS clients use,
+    /// or else `dn` itself.
+    pub(crate) fn stored_name<'n>(&self, dn: &'n [u8], buffer: &'n mut Vec<u8>) -> &'n [u8] {
+        match &self.ils {
+            Some(names) if names.translate(dn, buffer) => buffer,
+            _ => dn,
+        }
+    }
+
     /// The size of a requested page; a first page of size zero has all entries.
     pub(crate) fn page(&self, asked: u32) -> u32 {
         let size = if asked == 0 { u32::MAX } else { asked };

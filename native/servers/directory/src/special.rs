@@ -4,6 +4,7 @@
 use wire::ber::{self, tag};
 use wire::ldap::answer::{Verdict, write_entry, write_result};
 use wire::ldap::filter::{Filter, Filters, Kind};
+use wire::ldap::request::write_attribute;
 use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
@@ -140,10 +141,10 @@ impl Special {
         if includes && self.matches(turn.access.read().schema(), search.filter) {
             let mut body = Vec::new();
             self.write(search, &mut body);
-            write_entry(turn.out, id, &body);
+            write_entry(&mut turn.out, id, &body);
             turn.counters.entries_sent += 1;
         }
-        write_result(turn.out, id, op::SEARCH_DONE, &Verdict::SUCCESS);
+        write_result(&mut turn.out, id, op::SEARCH_DONE, &Verdict::SUCCESS);
     }
 
     /// Compares (RFC 4511 section 4.10).
@@ -194,14 +195,8 @@ impl Special {
         ber::write_octets(out, self.dn.as_bytes());
         ber::write_nested(out, tag::SEQUENCE, |out| {
             for attribute in self.attributes.iter().filter(|attribute| attribute.is_selected(search)) {
-                ber::write_nested(out, tag::SEQUENCE, |out| {
-                    ber::write_octets(out, attribute.name.as_bytes());
-                    ber::write_nested(out, tag::SET, |out| {
-                        if !search.types_only {
-                            attribute.values.iter().for_each(|value| ber::write_octets(out, value));
-                        }
-                    });
-                });
+                let values = attribute.values.iter().map(Vec::as_slice).filter(|_| !search.types_only);
+                write_attribute(out, attribute.name.as_bytes(), values);
             }
         });
     }

@@ -17,9 +17,9 @@ pub(crate) struct Turn<'t> {
     pub(crate) settings: &'t Settings,
     pub(crate) access: Access<'t>,
     /// Answers to the messages of this turn.
-    pub(crate) out: &'t mut Vec<u8>,
-    pub(crate) counters: &'t mut Counters,
-    pub(crate) scratch: &'t mut Scratch,
+    pub(crate) out: Vec<u8>,
+    pub(crate) counters: Counters,
+    pub(crate) scratch: Scratch,
     pub(crate) slow_binds: &'t Arc<SlowBinds>,
     pub(crate) now: Now,
     /// The part of the turn for long work.

@@ -1,6 +1,6 @@
 //! `Directory`: the embedded LDAP directory.
 
-use ::directory::{Config, Running};
+use ::directory::{Clock, Config, Running};
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
 
@@ -45,8 +45,9 @@ impl Directory {
         let config: Config = config::parse("a directory", config_json)?;
         let people = population.map(Population::people);
         let groups = groups.map(Groups::groups);
-        let running =
-            py.detach(|| ::directory::start_with_groups(config, people, groups)).map_err(engine_error)?;
+        let running = py
+            .detach(|| ::directory::start_with(config, people, groups, Clock::system()))
+            .map_err(engine_error)?;
         Ok(PyClassInitializer::from(EmbeddedServer::new("Directory", running.addr(), running))
             .add_subclass(Self))
     }

@@ -2,8 +2,8 @@
 
 use wire::ber::{self, tag};
 use wire::ldap::Attributes;
-use wire::ldap::attributes::Attribute;
-use wire::ldap::request::write_attribute;
+use wire::ldap::attributes::Values;
+use wire::ldap::request::{write_attribute, write_encoded_attribute};
 
 use super::{Naming, Projection, Wanted};
 use crate::schema::{Schema, base};
@@ -30,7 +30,7 @@ impl Store {
                 };
                 value.clear();
                 if self.write_operational(id.0, slot, what, now, &mut value) {
-                    projection.write_computed(name, &value, out);
+                    write_attribute(out, name, Some(&value[..]).filter(|_| !projection.types_only));
                 }
             }
         });
@@ -83,7 +83,7 @@ impl Projection {
     fn write_in_order(&self, schema: &Schema, list: Attributes<'_>, out: &mut Vec<u8>) {
         for attribute in list.iter().flatten() {
             if self.all_user || self.is_any_wanted(schema, &self.wanted, attribute.name) {
-                self.write_attribute(attribute.name, &attribute, out);
+                self.write_attribute(attribute.name, attribute.values, out);
             }
         }
     }
@@ -95,13 +95,13 @@ impl Projection {
             for attribute in list.iter().flatten().filter(|one| self.is_wanted(schema, wanted, one.name)) {
                 if !self.is_any_wanted(schema, before, attribute.name) {
                     let name = self.requested_name(schema, wanted, attribute.name);
-                    self.write_attribute(name, &attribute, out);
+                    self.write_attribute(name, attribute.values, out);
                 }
             }
         }
         for attribute in list.iter().flatten().filter(|_| self.all_user) {
             if !self.is_any_wanted(schema, &self.wanted, attribute.name) {
-                self.write_attribute(attribute.name, &attribute, out);
+                self.write_attribute(attribute.name, attribute.values, out);
             }
         }
     }
@@ -117,25 +117,7 @@ impl Projection {
         if is_type && base(asked).len() == asked.len() { asked } else { stored }
     }
 
-    fn write_attribute(&self, name: &[u8], attribute: &Attribute<'_>, out: &mut Vec<u8>) {
-        let values = if self.types_only { &[] } else { attribute.values.0 };
-        ber::write_header(
-            out,
-            tag::SEQUENCE,
-            ber::element_size(name.len()) + ber::element_size(values.len()),
-        );
-        ber::write_octets(out, name);
-        ber::write_element(out, tag::SET, values);
-    }
-
-    fn write_computed(&self, name: &[u8], value: &[u8], out: &mut Vec<u8>) {
-        ber::write_nested(out, tag::SEQUENCE, |out| {
-            ber::write_octets(out, name);
-            ber::write_nested(out, tag::SET, |out| {
-                if !self.types_only {
-                    ber::write_octets(out, value);
-                }
-            });
-        });
+    fn write_attribute(&self, name: &[u8], values: Values<'_>, out: &mut Vec<u8>) {
+        write_encoded_attribute(out, name, if self.types_only { Values(&[]) } else { values });
     }
 }

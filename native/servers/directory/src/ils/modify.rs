@@ -5,7 +5,6 @@ use wire::ldap::attributes::{Attribute, Values};
 use wire::ldap::{Change, ModifyRequest};
 
 use super::{ENTRY_TTL, STTL, seconds};
-use crate::ils_names::Names;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -20,10 +19,9 @@ const REPLACE: u8 = 2;
 
 /// Changes an entry in the ILS profile. With a `smodop` the given attributes are set, or cleared; without one
 /// this is an ordinary modify.
-pub(crate) fn modify(names: &Names, modify: &ModifyRequest<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+pub(crate) fn modify(modify: &ModifyRequest<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let now = turn.seconds();
-    let translated = names.translate(modify.dn, &mut turn.scratch.name);
-    let dn = if translated { turn.scratch.name.as_slice() } else { modify.dn };
+    let dn = turn.settings.stored_name(modify.dn, &mut turn.scratch.name);
     let life = &mut turn.scratch.request;
     life.clear();
     write_life(modify, life);

@@ -15,15 +15,14 @@ const CLASSES: [&[u8]; 3] = [b"top", b"rtPerson", b"dynamicObject"];
 /// Adds an entry in the ILS profile.
 pub(crate) fn register(names: &Names, add: &AddRequest<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let now = turn.seconds();
-    let translated = names.translate(add.dn, &mut turn.scratch.name);
-    let dn = if translated { turn.scratch.name.as_slice() } else { add.dn };
+    let dn = turn.settings.stored_name(add.dn, &mut turn.scratch.name);
     let given = RegistrationAttributes::of(add.attributes);
     if given.is_complete() {
         return turn.access.write().add(dn, add.attributes, now).map(drop);
     }
     let attributes = &mut turn.scratch.request;
     attributes.clear();
-    complete(add.attributes, &given, names.ttl_s(), attributes);
+    complete(add.attributes, &given, names.ttl_s, attributes);
     turn.access.write().add(dn, Attributes(attributes), now).map(drop)
 }
 

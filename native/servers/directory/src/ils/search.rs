@@ -1,5 +1,6 @@
 //! Searches of ILS clients: their bases and filters, and searches that keep a user online.
 
+use net::Step;
 use wire::ber::Reader;
 use wire::ldap::filter::Kind;
 use wire::ldap::{Filter, Scope, SearchRequest};
@@ -8,7 +9,6 @@ use super::STTL;
 use super::filter::{names_one, rewrite};
 use crate::access;
 use crate::entry::Naming;
-use crate::flow::Flow;
 use crate::ils_names::{Meaning, Names};
 use crate::request_bounds;
 use crate::scan::{NameForm, Terms, compile};
@@ -29,7 +29,7 @@ pub(crate) fn search(
     search: &SearchRequest<'_>,
     terms: Terms<'_>,
     turn: &mut Turn<'_>,
-) -> Result<Flow, Refusal> {
+) -> Result<Step, Refusal> {
     let mut name = std::mem::take(&mut turn.scratch.name);
     let mut filter = std::mem::take(&mut turn.scratch.request);
     filter.clear();
@@ -46,7 +46,7 @@ fn translated(
     terms: Terms<'_>,
     (name, filter): (&mut Vec<u8>, &mut Vec<u8>),
     turn: &mut Turn<'_>,
-) -> Result<Flow, Refusal> {
+) -> Result<Step, Refusal> {
     let meaning = names.read(search.base, name);
     let ttl_s = rewrite(search.filter, filter);
     let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);
@@ -56,7 +56,7 @@ fn translated(
     }
     let (base, scope) = match meaning {
         Meaning::User => (name.as_slice(), search.scope),
-        Meaning::Everyone => (names.container(), Scope::One),
+        Meaning::Everyone => (names.container.as_slice(), Scope::One),
         // Clients search the container itself for its users. A client that only checks whether the container
         // exists uses a presence filter.
         Meaning::Other if lists_users(names, search) => (search.base, Scope::One),
@@ -67,9 +67,9 @@ fn translated(
     if let Some(ttl_s) = ttl_s
         && names_one(filter)
         && access::may_write(turn.settings, &session.identity).is_ok()
-        && keep_online(&search, ttl_s, turn)? == Flow::Later
+        && keep_online(&search, ttl_s, turn)? == Step::Later
     {
-        return Ok(Flow::Later);
+        return Ok(Step::Later);
     }
     let minutes = search.attributes.iter().find(|name| name.eq_ignore_ascii_case(STTL));
     let terms = Terms { naming: Naming::AsRequested, form, minutes, ..terms };
@@ -84,11 +84,11 @@ fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {
 
 /// Refreshes the users in the search's result. An entry whose evaluation takes long waits for a turn for long
 /// requests, as the store is locked for writing.
-fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<Flow, Refusal> {
+fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<Step, Refusal> {
     compile(search.filter, turn);
     let now = turn.seconds();
     let budget = Budget { candidates: LOOKED_AT, matches: REFRESHED, long: turn.slice.may_take_long() };
-    let Scratch { store: marks, filter, matches, .. } = &mut *turn.scratch;
+    let Scratch { store: marks, filter, matches, .. } = &mut turn.scratch;
     let store = turn.access.write();
     let base = match search.base {
         [] => None,
@@ -101,11 +101,11 @@ fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> R
         turn.slice.begin_before(marks.spent());
     }
     if progress == Progress::Long {
-        return Ok(Flow::Later);
+        return Ok(Step::Later);
     }
     for &id in &*matches {
         // An entry without a time to live cannot be refreshed, which is no error here.
         let _ = store.refresh(id, ttl_s, now);
     }
-    Ok(Flow::Continue)
+    Ok(Step::Next)
 }

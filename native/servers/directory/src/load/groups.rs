@@ -2,10 +2,9 @@
 //! memory.
 
 use people::Groups;
-use wire::ber::{Reader, tag};
-use wire::ldap::{Attributes, ResultCode};
+use wire::ldap::ResultCode;
 
-use super::LoadError;
+use super::{LoadError, add};
 use crate::limits::Limits;
 use crate::store::{Store, UnixSeconds};
 
@@ -21,15 +20,12 @@ pub(super) fn load(
         list.clear();
         groups.write_dn(g, &mut dn);
         groups.write_attributes(g, &mut list);
-        let attributes = Attributes(Reader::new(&list).expect(tag::SEQUENCE).unwrap_or_default());
-        store.add(&dn, attributes, now).map_err(|why| {
-            let dn = String::from_utf8_lossy(&dn).into_owned();
-            match why.code {
-                ResultCode::ADMIN_LIMIT_EXCEEDED => {
-                    LoadError::Group { dn, why, values: limits.values_per_entry }
-                }
-                _ => LoadError::Entry { dn, why },
+        add(store, &dn, &list, now).map_err(|why| match why.code {
+            ResultCode::ADMIN_LIMIT_EXCEEDED => {
+                let dn = String::from_utf8_lossy(&dn).into_owned();
+                LoadError::Group { dn, why, values: limits.values_per_entry }
             }
+            _ => LoadError::of_entry(&dn, why),
         })?;
     }
     Ok(())

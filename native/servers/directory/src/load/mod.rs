@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use people::{Groups, Population};
+use wire::ber::{Reader, tag};
+use wire::ldap::Attributes;
 use wire::ldif::LdifError;
 
 use crate::config::Config;
@@ -55,6 +57,18 @@ pub enum LoadError {
     Entry { dn: String, why: Refusal },
 }
 
+impl LoadError {
+    fn of_entry(dn: &[u8], why: Refusal) -> Self {
+        Self::Entry { dn: String::from_utf8_lossy(dn).into_owned(), why }
+    }
+}
+
+/// Adds an entry with an encoded list of attributes.
+fn add(store: &mut Store, dn: &[u8], list: &[u8], now: UnixSeconds) -> Result<(), Refusal> {
+    let attributes = Attributes(Reader::new(list).expect(tag::SEQUENCE).unwrap_or_default());
+    store.add(dn, attributes, now).map(drop)
+}
+
 /// Adds the definitions of a schema file.
 pub(crate) fn define(schema: &mut Schema, path: &Path) -> Result<(), LoadError> {
     let text =
@@ -79,7 +93,7 @@ pub(crate) fn fill(
     }
     tree::grow(store, &config.suffix, &config.suffix, now)?;
     if let Some(names) = &settings.ils {
-        tree::grow(store, &config.suffix, &String::from_utf8_lossy(names.container()), now)?;
+        tree::grow(store, &config.suffix, &String::from_utf8_lossy(&names.container), now)?;
     }
     if let Some(people) = people {
         tree::grow(store, &config.suffix, &people.spec().base, now)?;

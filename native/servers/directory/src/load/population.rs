@@ -5,7 +5,6 @@ use std::thread;
 
 use people::{Population, Profile};
 use wire::ber::{self, Reader, tag};
-use wire::ldap::Attributes;
 use wire::ldap::request::write_attribute;
 
 use super::LoadError;
@@ -102,10 +101,7 @@ fn add(store: &mut Store, batch: &Batch, now: UnixSeconds) -> Result<(), LoadErr
         let dn = batch.bytes.get(start..name_end).unwrap_or_default();
         let list = batch.bytes.get(name_end..end).unwrap_or_default();
         start = end;
-        let attributes = Attributes(Reader::new(list).expect(tag::SEQUENCE).unwrap_or_default());
-        store
-            .add(dn, attributes, now)
-            .map_err(|why| LoadError::Entry { dn: String::from_utf8_lossy(dn).into_owned(), why })?;
+        super::add(store, dn, list, now).map_err(|why| LoadError::of_entry(dn, why))?;
     }
     Ok(())
 }

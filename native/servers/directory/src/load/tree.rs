@@ -1,11 +1,11 @@
 //! Adds the entries above the people.
 
-use wire::ber::{self, Reader, tag};
+use wire::ber::{self, tag};
 use wire::dn::normal::is_at_or_below;
+use wire::ldap::ResultCode;
 use wire::ldap::request::write_attribute;
-use wire::ldap::{Attributes, ResultCode};
 
-use super::LoadError;
+use super::{LoadError, add};
 use crate::settings::normal;
 use crate::store::{Store, UnixSeconds};
 
@@ -30,18 +30,13 @@ pub(super) fn grow(store: &mut Store, suffix: &str, base: &str, now: UnixSeconds
                 write_attribute(out, name.as_bytes(), values.iter().map(Vec::as_slice));
             }
         });
-        add(store, container.dn.as_bytes(), &encoded, now)?;
+        let dn = container.dn.as_bytes();
+        match add(store, dn, &encoded, now) {
+            Err(why) if why.code != ResultCode::ENTRY_ALREADY_EXISTS => {
+                return Err(LoadError::of_entry(dn, why));
+            }
+            _ => {}
+        }
     }
     Ok(())
-}
-
-/// Adds an entry unless it exists.
-fn add(store: &mut Store, dn: &[u8], attributes: &[u8], now: UnixSeconds) -> Result<(), LoadError> {
-    let attributes = Attributes(Reader::new(attributes).expect(tag::SEQUENCE).unwrap_or_default());
-    match store.add(dn, attributes, now) {
-        Err(why) if why.code != ResultCode::ENTRY_ALREADY_EXISTS => {
-            Err(LoadError::Entry { dn: String::from_utf8_lossy(dn).into_owned(), why })
-        }
-        _ => Ok(()),
-    }
 }

@@ -4,16 +4,16 @@
 //! an index stores hashes of normal forms, and an assertion is normalised once.
 
 mod number;
-mod order;
 mod substring;
 mod syntax;
 mod time;
 
-pub use order::compare;
 pub use substring::{PieceKind, pieces_match};
 
 pub(crate) use number::number;
 pub(crate) use time::write_timestamp;
+
+use std::cmp::Ordering;
 
 use wire::dn::{Dn, Normalise, normal::write_lower};
 use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
@@ -71,6 +71,15 @@ impl Matching {
     #[inline]
     pub(crate) fn differs_at_once(self, value: &[u8], normal: &[u8]) -> bool {
         self == Self::CaseIgnore && starts_differently(value, normal)
+    }
+}
+
+/// Which of two normal forms comes first (RFC 4517 section 4.2). Strings are ordered by their bytes, which in UTF-8
+/// is the order of code points.
+pub fn compare(matching: Matching, left: &[u8], right: &[u8]) -> Ordering {
+    match matching {
+        Matching::Integer => number::compare(left, right),
+        _ => left.cmp(right),
     }
 }
 

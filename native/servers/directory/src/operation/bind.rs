@@ -1,12 +1,12 @@
 //! Bind (RFC 4511 section 4.2, RFC 4513 section 5).
 
+use net::Step;
 use wire::ldap::{BindRequest, Credentials, Request, ResultCode, op};
 
 use super::authenticate::{Authenticated, authenticate, invalid_credentials};
 use super::sasl;
 use crate::answer;
 use crate::controls;
-use crate::flow::Flow;
 use crate::identity::Identity;
 use crate::session::{Session, WaitingRequest};
 use crate::store::Refusal;
@@ -17,7 +17,7 @@ pub(super) fn run(
     request: &Request<'_>,
     bind: &BindRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Flow {
+) -> Step {
     turn.counters.binds += 1;
     // RFC 4511 section 4.2.1: running operations are abandoned, and a failed bind leaves the client
     // anonymous.
@@ -26,15 +26,15 @@ pub(super) fn run(
     match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
         Ok(Authenticated::Now(identity)) => {
             session.identity = identity;
-            answer::success(turn.out, request.id, op::BIND_RESPONSE);
+            answer::success(&mut turn.out, request.id, op::BIND_RESPONSE);
         }
         Ok(Authenticated::Slow(name, check)) => {
             session.wait(request.id, WaitingRequest::Bind(name), check, turn);
-            return Flow::Wait;
+            return Step::Wait;
         }
-        Err(refusal) => answer::refusal(turn.out, request.id, op::BIND_RESPONSE, &refusal),
+        Err(refusal) => answer::refusal(&mut turn.out, request.id, op::BIND_RESPONSE, &refusal),
     }
-    Flow::Continue
+    Step::Next
 }
 
 /// Answers a bind that has waited for a check: if the password was right, the client becomes the entry of
@@ -48,9 +48,9 @@ pub(super) fn end(
     match name.and_then(|name| name.ok_or_else(invalid_credentials)) {
         Ok(name) => {
             session.identity = Identity::Entry(name);
-            answer::success(turn.out, id, op::BIND_RESPONSE);
+            answer::success(&mut turn.out, id, op::BIND_RESPONSE);
         }
-        Err(refusal) => answer::refusal(turn.out, id, op::BIND_RESPONSE, &refusal),
+        Err(refusal) => answer::refusal(&mut turn.out, id, op::BIND_RESPONSE, &refusal),
     }
 }
 

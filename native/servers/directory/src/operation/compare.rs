@@ -21,9 +21,9 @@ pub(super) fn run(
     match decide(session, request, compare, turn) {
         Ok(equal) => {
             let code = if equal { ResultCode::COMPARE_TRUE } else { ResultCode::COMPARE_FALSE };
-            answer::result(turn.out, request.id, op::COMPARE_RESPONSE, code, "");
+            answer::result(&mut turn.out, request.id, op::COMPARE_RESPONSE, code, "");
         }
-        Err(refusal) => answer::refusal(turn.out, request.id, op::COMPARE_RESPONSE, &refusal),
+        Err(refusal) => answer::refusal(&mut turn.out, request.id, op::COMPARE_RESPONSE, &refusal),
     }
 }
 
@@ -47,11 +47,6 @@ fn decide(
         return entry.compare(compare.attribute, compare.value);
     }
     let now = turn.seconds();
-    if let Some(ils) = &turn.settings.ils
-        && ils.translate(compare.dn, &mut turn.scratch.name)
-    {
-        let compare = CompareRequest { dn: &std::mem::take(&mut turn.scratch.name), ..*compare };
-        return turn.access.read().compare(&compare, now, &mut turn.scratch.store);
-    }
-    turn.access.read().compare(compare, now, &mut turn.scratch.store)
+    let dn = turn.settings.stored_name(compare.dn, &mut turn.scratch.name);
+    turn.access.read().compare(&CompareRequest { dn, ..*compare }, now, &mut turn.scratch.store)
 }

@@ -1,11 +1,11 @@
 //! Passes messages to the operations that answer them.
 
+use net::Step;
 use wire::ber::{Reader, tag};
 use wire::ldap::{DecodeError, Operation, Request, ResultCode, Scope, oid};
 
 use super::{bind, compare, extended, long, search, start_tls, write};
 use crate::answer;
-use crate::flow::Flow;
 use crate::request_bounds;
 use crate::session::Session;
 use crate::store::Refusal;
@@ -13,10 +13,10 @@ use crate::turn::Turn;
 
 /// Answers one message, or begins a longer search.
 #[inline]
-pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>) -> Flow {
+pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>) -> Step {
     let may_take_long = turn.slice.may_take_long();
     if !may_take_long && long::is_long(message) {
-        return Flow::Later;
+        return Step::Later;
     }
     let request = match Request::decode(message) {
         Ok(request) => request,
@@ -24,21 +24,21 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
     };
     if request.id == 0 {
         // RFC 4511 section 4.1.1.1: message id 0 is reserved for the server's own notices.
-        answer::notice_of_disconnection(turn.out, "a request with message id 0");
-        return Flow::Disconnect;
+        answer::notice(&mut turn.out, ResultCode::PROTOCOL_ERROR, "a request with message id 0");
+        return Step::Abort;
     }
     if let Some(refusal) = in_the_clear(session, &request.operation, turn) {
         if let Some((id, tag)) = answer_address(message) {
-            answer::refusal(turn.out, id, tag, &refusal);
+            answer::refusal(&mut turn.out, id, tag, &refusal);
         }
-        return Flow::Continue;
+        return Step::Next;
     }
     if let Some((tag, refusal)) = request_bounds::refusal(&request.operation, &turn.settings.limits) {
-        answer::refusal(turn.out, request.id, tag, &refusal);
-        return Flow::Continue;
+        answer::refusal(&mut turn.out, request.id, tag, &refusal);
+        return Step::Next;
     }
     if !may_take_long && long::takes_long(&request.operation, turn) {
-        return Flow::Later;
+        return Step::Later;
     }
     if takes_time(&request.operation) {
         turn.slice.begin();
@@ -48,7 +48,7 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         Operation::Bind(operation) => return bind::run(session, &request, operation, turn),
         Operation::Unbind => {
             turn.counters.unbinds += 1;
-            return Flow::Close;
+            return Step::Close;
         }
         Operation::Add(operation) => write::add(session, &request, operation, turn),
         Operation::Delete(dn) => write::delete(session, &request, dn, turn),
@@ -65,7 +65,7 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         }
         Operation::Extended(operation) => return extended::run(session, &request, operation, turn),
     }
-    Flow::Continue
+    Step::Next
 }
 
 /// If clients need a certificate over StartTLS, refuses all requests before TLS except those that clients
@@ -96,7 +96,7 @@ const fn takes_time(operation: &Operation<'_>) -> bool {
 
 /// RFC 4511 section 4.1.1: a message that cannot be parsed ends the connection. If only a part of its content
 /// is invalid, the message is answered, so that the client learns which message it was.
-fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Flow {
+fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Step {
     let answerable = match error {
         DecodeError::BadValue { .. }
         | DecodeError::FilterTooDeep
@@ -110,12 +110,12 @@ fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Flow 
                 DecodeError::FilterTooDeep => ResultCode::ADMIN_LIMIT_EXCEEDED,
                 _ => ResultCode::PROTOCOL_ERROR,
             };
-            answer::result(turn.out, id, tag, code, &error.to_string());
-            Flow::Continue
+            answer::result(&mut turn.out, id, tag, code, &error.to_string());
+            Step::Next
         }
         None => {
-            answer::notice_of_disconnection(turn.out, &error.to_string());
-            Flow::Disconnect
+            answer::notice(&mut turn.out, ResultCode::PROTOCOL_ERROR, &error.to_string());
+            Step::Abort
         }
     }
 }

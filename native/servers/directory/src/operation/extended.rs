@@ -1,5 +1,6 @@
 //! Extended operations (RFC 4511 section 4.12).
 
+use net::Step;
 use wire::ber::{self, Reader, tag};
 use wire::ldap::answer::{Verdict, write_extended};
 use wire::ldap::{ExtendedRequest, Request, ResultCode, oid, op};
@@ -8,7 +9,6 @@ use super::password::{self, Modified};
 use crate::access;
 use crate::answer;
 use crate::controls;
-use crate::flow::Flow;
 use crate::identity::Identity;
 use crate::session::Session;
 use crate::store::Refusal;
@@ -22,7 +22,7 @@ pub(super) fn run(
     request: &Request<'_>,
     extended: &ExtendedRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Flow {
+) -> Step {
     turn.counters.extended += 1;
     let outcome = controls::check(request.controls).and_then(|()| match extended.name {
         oid::WHO_AM_I => Ok(Some((None, Some(who_am_i(session, turn))))),
@@ -41,12 +41,12 @@ pub(super) fn run(
     });
     match outcome {
         Ok(Some((name, value))) => {
-            write_extended(turn.out, request.id, &Verdict::SUCCESS, name, value.as_deref());
+            write_extended(&mut turn.out, request.id, &Verdict::SUCCESS, name, value.as_deref());
         }
-        Ok(None) => return Flow::Wait,
-        Err(refusal) => answer::refusal(turn.out, request.id, op::EXTENDED_RESPONSE, &refusal),
+        Ok(None) => return Step::Wait,
+        Err(refusal) => answer::refusal(&mut turn.out, request.id, op::EXTENDED_RESPONSE, &refusal),
     }
-    Flow::Continue
+    Step::Next
 }
 
 /// Answers a password modify that has waited for a check: the password is set if the old password was right.
@@ -62,8 +62,8 @@ pub(super) fn end_password_modify(
         false => Err(password::wrong_old()),
     });
     match set {
-        Ok(value) => write_extended(turn.out, id, &Verdict::SUCCESS, None, value.as_deref()),
-        Err(refusal) => answer::refusal(turn.out, id, op::EXTENDED_RESPONSE, &refusal),
+        Ok(value) => write_extended(&mut turn.out, id, &Verdict::SUCCESS, None, value.as_deref()),
+        Err(refusal) => answer::refusal(&mut turn.out, id, op::EXTENDED_RESPONSE, &refusal),
     }
 }
 
@@ -92,10 +92,7 @@ fn refresh(
         return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "a time to live is at least one second"));
     }
     let now = turn.seconds();
-    let dn = match &turn.settings.ils {
-        Some(names) if names.translate(dn, &mut turn.scratch.name) => &turn.scratch.name,
-        _ => dn,
-    };
+    let dn = turn.settings.stored_name(dn, &mut turn.scratch.name);
     let store = turn.access.write();
     let id = store.find_live(dn, now, &mut turn.scratch.store)?;
     store.refresh(id, ttl_s, now)?;

@@ -50,9 +50,6 @@ pub(super) fn takes_long(operation: &Operation<'_>, turn: &mut Turn<'_>) -> bool
 
 fn has_many_values(dn: &[u8], turn: &mut Turn<'_>) -> bool {
     let Turn { settings, access, scratch, .. } = turn;
-    let dn = match &settings.ils {
-        Some(names) if names.translate(dn, &mut scratch.name) => &scratch.name,
-        _ => dn,
-    };
+    let dn = settings.stored_name(dn, &mut scratch.name);
     access.read().has_more_values(dn, VALUES, &mut scratch.store)
 }

@@ -52,10 +52,7 @@ pub(super) fn modify(
     }
     let user = user(session, &request)?;
     let mut translated = Vec::new();
-    let user = match &turn.settings.ils {
-        Some(names) if names.translate(user, &mut translated) => &translated,
-        _ => user,
-    };
+    let user = turn.settings.stored_name(user, &mut translated);
     if turn.settings.admin_named(user).is_some() {
         return Err(Refusal::new(
             ResultCode::UNWILLING_TO_PERFORM,

@@ -1,12 +1,12 @@
 //! Search (RFC 4511 section 4.5): access control, and the choice between kinds of searches.
 
+use net::Step;
 use wire::ldap::{Request, SearchRequest, op};
 
 use crate::access;
 use crate::answer;
 use crate::controls;
 use crate::entry::Naming;
-use crate::flow::Flow;
 use crate::identity::Identity;
 use crate::ils;
 use crate::scan::{NameForm, Terms, question};
@@ -22,13 +22,13 @@ pub(crate) fn start(
     request: &Request<'_>,
     search: &SearchRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Flow {
-    let flow = begin(session, request, search, turn).unwrap_or_else(|refusal| {
-        answer::refusal(turn.out, request.id, op::SEARCH_DONE, &refusal);
-        Flow::Continue
+) -> Step {
+    let step = begin(session, request, search, turn).unwrap_or_else(|refusal| {
+        answer::refusal(&mut turn.out, request.id, op::SEARCH_DONE, &refusal);
+        Step::Next
     });
-    turn.counters.searches += u64::from(flow != Flow::Later);
-    flow
+    turn.counters.searches += u64::from(step != Step::Later);
+    step
 }
 
 #[inline]
@@ -37,13 +37,13 @@ fn begin(
     request: &Request<'_>,
     search: &SearchRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Result<Flow, Refusal> {
+) -> Result<Step, Refusal> {
     let page = if request.controls.is_empty() { None } else { controls::of_search(request.controls)? };
     // Every client may read the root DSE: by RFC 4513 section 5.2.1.5 clients read it before they choose a
     // kind of bind.
     if let Some(entry) = special::searched(session, search, turn) {
         entry.answer(request.id, search, turn);
-        return Ok(Flow::Continue);
+        return Ok(Step::Next);
     }
     access::may_read(turn.settings, &session.identity)?;
     if let Some(page) = page.filter(|page| !page.cookie.is_empty()) {

@@ -1,11 +1,11 @@
 //! StartTLS (RFC 4511 section 4.14, RFC 4513 section 3.1).
 
+use net::Step;
 use wire::ldap::answer::{Verdict, write_extended};
 use wire::ldap::{ExtendedRequest, Request, ResultCode, oid};
 
 use crate::answer;
 use crate::controls;
-use crate::flow::Flow;
 use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
@@ -16,15 +16,15 @@ pub(crate) fn run(
     request: &Request<'_>,
     extended: &ExtendedRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Flow {
+) -> Step {
     turn.counters.extended += 1;
     let allowed = controls::check(request.controls).and_then(|()| check(session, extended, turn));
-    let (verdict, flow) = match &allowed {
-        Ok(()) => (Verdict::SUCCESS, Flow::StartTls),
-        Err(refusal) => (answer::refused(refusal), Flow::Continue),
+    let (verdict, step) = match &allowed {
+        Ok(()) => (Verdict::SUCCESS, Step::Upgrade),
+        Err(refusal) => (answer::refused(refusal), Step::Next),
     };
-    write_extended(turn.out, request.id, &verdict, Some(oid::START_TLS), None);
-    flow
+    write_extended(&mut turn.out, request.id, &verdict, Some(oid::START_TLS), None);
+    step
 }
 
 fn check(session: &Session, extended: &ExtendedRequest<'_>, turn: &Turn<'_>) -> Result<(), Refusal> {

@@ -1,18 +1,18 @@
 //! Resumes requests that have waited for a slow hash.
 
+use net::Step;
 use wire::ldap::ResultCode;
 
 use super::authenticate::still_has;
 use super::{bind, extended};
-use crate::flow::Flow;
 use crate::session::{Session, WaitingRequest};
 use crate::slow_binds::Outcome;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
 /// Answers the request that has waited for this outcome.
-pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_>) -> Flow {
-    let Some(waiting) = session.waiting.take() else { return Flow::Close };
+pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_>) -> Step {
+    let Some(waiting) = session.waiting.take() else { return Step::Close };
     let right = match outcome {
         // The password may have been changed meanwhile, or its entry deleted.
         Outcome::Right(place) => Ok(waiting
@@ -20,7 +20,7 @@ pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_
             .get(place)
             .is_some_and(|stored| still_has(waiting.request.name(), stored, turn))),
         Outcome::Wrong => Ok(false),
-        Outcome::Gone => return Flow::Close,
+        Outcome::Gone => return Step::Close,
         Outcome::TooLong => Err(Refusal::new(
             ResultCode::ADMIN_LIMIT_EXCEEDED,
             "the hash of this password takes longer than slow_hash_ms on this machine",
@@ -39,5 +39,5 @@ pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_
             extended::end_password_modify(waiting.id, &user, new, right, turn);
         }
     }
-    Flow::Continue
+    Step::Next
 }

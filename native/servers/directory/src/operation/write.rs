@@ -37,22 +37,20 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
             None => turn.access.write().add(add.dn, add.attributes, turn.now.seconds()).map(drop),
         }
     });
-    answer::outcome(turn.out, request.id, op::ADD_RESPONSE, outcome);
+    answer::outcome(&mut turn.out, request.id, op::ADD_RESPONSE, outcome);
 }
 
 pub(super) fn delete(session: &Session, request: &Request<'_>, dn: &[u8], turn: &mut Turn<'_>) {
     turn.counters.deletes += 1;
     let now = turn.seconds();
-    let outcome = allow(session, request, turn).and_then(|()| match &turn.settings.ils {
-        _ if dn.is_empty() => {
-            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the root DSE cannot be deleted"))
+    let outcome = allow(session, request, turn).and_then(|()| {
+        if dn.is_empty() {
+            return Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the root DSE cannot be deleted"));
         }
-        Some(names) if names.translate(dn, &mut turn.scratch.name) => {
-            turn.access.write().remove(&turn.scratch.name, now)
-        }
-        _ => turn.access.write().remove(dn, now),
+        let dn = turn.settings.stored_name(dn, &mut turn.scratch.name);
+        turn.access.write().remove(dn, now)
     });
-    answer::outcome(turn.out, request.id, op::DELETE_RESPONSE, outcome);
+    answer::outcome(&mut turn.out, request.id, op::DELETE_RESPONSE, outcome);
 }
 
 pub(super) fn modify(
@@ -70,14 +68,14 @@ pub(super) fn modify(
             turn.settings.note_password();
         }
         match &turn.settings.ils {
-            Some(names) => ils::modify(names, modify, turn),
+            Some(_) => ils::modify(modify, turn),
             None => {
                 let now = turn.seconds();
                 turn.access.write().modify(modify.dn, modify.changes(), now).map(drop)
             }
         }
     });
-    answer::outcome(turn.out, request.id, op::MODIFY_RESPONSE, outcome);
+    answer::outcome(&mut turn.out, request.id, op::MODIFY_RESPONSE, outcome);
 }
 
 pub(super) fn modify_dn(
@@ -88,12 +86,9 @@ pub(super) fn modify_dn(
 ) {
     turn.counters.modify_dns += 1;
     let now = turn.seconds();
-    let outcome = allow(session, request, turn).and_then(|()| match &turn.settings.ils {
-        Some(names) if names.translate(modify_dn.dn, &mut turn.scratch.name) => {
-            let renamed = ModifyDnRequest { dn: &turn.scratch.name, ..*modify_dn };
-            turn.access.write().rename(&renamed, now).map(drop)
-        }
-        _ => turn.access.write().rename(modify_dn, now).map(drop),
+    let outcome = allow(session, request, turn).and_then(|()| {
+        let dn = turn.settings.stored_name(modify_dn.dn, &mut turn.scratch.name);
+        turn.access.write().rename(&ModifyDnRequest { dn, ..*modify_dn }, now).map(drop)
     });
-    answer::outcome(turn.out, request.id, op::MODIFY_DN_RESPONSE, outcome);
+    answer::outcome(&mut turn.out, request.id, op::MODIFY_DN_RESPONSE, outcome);
 }

@@ -140,7 +140,7 @@ impl Scan {
         let now = turn.now;
         compile(search.filter, turn);
         let store = turn.access.read();
-        let Scratch { store: marks, filter, projection, matches, body, .. } = &mut *turn.scratch;
+        let Scratch { store: marks, filter, projection, matches, body, .. } = &mut turn.scratch;
         let base = match search.base {
             [] => None,
             dn => Some(store.find_live(dn, now.seconds(), marks)?),
@@ -167,14 +167,23 @@ impl Scan {
             ranged: settings.ad,
         };
         let (entries_sent, long) = (&mut turn.counters.entries_sent, turn.slice.may_take_long());
-        let mut context =
-            ScanContext { store, now, long, passwords, marks, matches, body, out: turn.out, entries_sent };
+        let mut context = ScanContext {
+            store,
+            now,
+            long,
+            passwords,
+            marks,
+            matches,
+            body,
+            out: &mut turn.out,
+            entries_sent,
+        };
         let status = running.stride(filter, projection, &mut context);
         if matches!(status, ScanStatus::More | ScanStatus::Long) || marks.took_long() {
             turn.slice.begin_before(marks.spent());
         }
         if status == ScanStatus::Done && running.page.is_none() {
-            answer::success(turn.out, running.id, op::SEARCH_DONE);
+            answer::success(&mut turn.out, running.id, op::SEARCH_DONE);
             return Ok(None);
         }
         running.probes = access::probes_password(search.filter);
@@ -187,16 +196,6 @@ impl Scan {
     /// The memory that the server holds for the search.
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.search.cursor.bytes() + self.filter.bytes() + self.projection.bytes()
-    }
-
-    /// The digest of a paged search's request; see [`question`].
-    const fn question(&self) -> u64 {
-        self.search.question
-    }
-
-    /// The message id of its answers.
-    const fn id(&self) -> i32 {
-        self.search.id
     }
 
     /// Whether entries are left to evaluate.
@@ -225,7 +224,7 @@ impl Scan {
             marks: &mut turn.scratch.store,
             matches: &mut turn.scratch.matches,
             body: &mut turn.scratch.body,
-            out: turn.out,
+            out: &mut turn.out,
             entries_sent: &mut turn.counters.entries_sent,
         };
         self.status = self.search.stride(&self.filter, &self.projection, &mut context);

@@ -1,38 +1,27 @@
 //! Bodies of entries that are not sent in their stored form.
 
-use wire::ber::{self, Reader, tag};
-use wire::ldap::Attributes;
-use wire::ldap::request::write_attribute;
+use wire::ber::{self, tag};
+use wire::ldap::request::{write_attribute, write_encoded_attribute};
 
 use crate::auth;
 use crate::ils_names::write_client_name;
 use crate::store::UnixSeconds;
+use crate::store::body::split;
 
 /// Removes the passwords from an encoded entry.
 pub(super) fn without_password(body: &mut Vec<u8>) {
-    if let Some(rest) = rewrite_without_password(body) {
-        *body = rest;
-    }
-}
-
-/// The entry without its passwords; `None` if it has none.
-fn rewrite_without_password(body: &[u8]) -> Option<Vec<u8>> {
-    let (dn, attributes) = split(body)?;
+    let (dn, attributes) = split(body);
     if !auth::includes_password(attributes) {
-        return None;
+        return;
     }
     let mut out = Vec::with_capacity(body.len());
     ber::write_octets(&mut out, dn);
     ber::write_nested(&mut out, tag::SEQUENCE, |out| {
-        let kept = attributes.iter().flatten().filter(|attribute| !auth::is_password(attribute.name));
-        for attribute in kept {
-            ber::write_nested(out, tag::SEQUENCE, |out| {
-                ber::write_octets(out, attribute.name);
-                ber::write_element(out, tag::SET, attribute.values.0);
-            });
+        for attribute in attributes.iter().flatten().filter(|attribute| !auth::is_password(attribute.name)) {
+            write_encoded_attribute(out, attribute.name, attribute.values);
         }
     });
-    Some(out)
+    *body = out;
 }
 
 /// Adds the remaining time to live in minutes, rounded up. It is computed and not stored, so it comes last,
@@ -40,7 +29,7 @@ fn rewrite_without_password(body: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn with_minutes(body: &mut Vec<u8>, name: &[u8], expires: UnixSeconds, now: UnixSeconds) {
     // An entry is removed in the second after its last.
     let left_s = expires.0.saturating_sub(now.0).saturating_sub(1);
-    let Some((dn, attributes)) = split(body) else { return };
+    let (dn, attributes) = split(body);
     let mut out = Vec::with_capacity(body.len() + 16);
     ber::write_octets(&mut out, dn);
     ber::write_nested(&mut out, tag::SEQUENCE, |out| {
@@ -53,7 +42,7 @@ pub(super) fn with_minutes(body: &mut Vec<u8>, name: &[u8], expires: UnixSeconds
 
 /// Replaces the name of an encoded entry by its name in ILS clients.
 pub(super) fn under_ils_name(body: &mut Vec<u8>) {
-    let Some((dn, attributes)) = split(body) else { return };
+    let (dn, attributes) = split(body);
     let mut out = Vec::with_capacity(body.len() + 32);
     let mut name = Vec::new();
     if !write_client_name(dn, &mut name) {
@@ -62,10 +51,4 @@ pub(super) fn under_ils_name(body: &mut Vec<u8>) {
     ber::write_octets(&mut out, &name);
     ber::write_element(&mut out, tag::SEQUENCE, attributes.0);
     *body = out;
-}
-
-fn split(body: &[u8]) -> Option<(&[u8], Attributes<'_>)> {
-    let mut fields = Reader::new(body);
-    let dn = fields.octets().ok()?;
-    Some((dn, Attributes(fields.expect(tag::SEQUENCE).ok()?)))
 }

@@ -1,12 +1,11 @@
 //! The searches of one connection: running searches, and paged searches between two pages.
 
-use net::FLUSH_BYTES;
+use net::{FLUSH_BYTES, Step};
 use wire::ldap::{ResultCode, SearchRequest, op};
 
 use super::{Scan, Terms, question};
 use crate::answer;
 use crate::controls::Page;
-use crate::flow::Flow;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -41,15 +40,15 @@ impl Searches {
         search: &SearchRequest<'_>,
         terms: Terms<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<Flow, Refusal> {
+    ) -> Result<Step, Refusal> {
         let start = turn.out.len();
         match Scan::begin(search, terms, turn)? {
             None => {}
-            Some(scan) if scan.takes_long() && turn.out.len() == start => return Ok(Flow::Later),
+            Some(scan) if scan.takes_long() && turn.out.len() == start => return Ok(Step::Later),
             Some(scan) if scan.has_more() => self.admit(scan, turn),
             Some(scan) => self.finish(scan, turn),
         }
-        Ok(Flow::Continue)
+        Ok(Step::Next)
     }
 
     /// Continues the paged search with this cookie (RFC 2696 section 3). A page size of 0 ends the search.
@@ -59,14 +58,14 @@ impl Searches {
         page: Page<'_>,
         search: &SearchRequest<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<Flow, Refusal> {
+    ) -> Result<Step, Refusal> {
         let Some(at) = self.paged.iter().position(|paged| paged.cookie.to_be_bytes() == page.cookie) else {
             return Err(Refusal::new(
                 ResultCode::UNWILLING_TO_PERFORM,
                 "no search of this connection has this cookie; begin again without one",
             ));
         };
-        if self.paged.get(at).is_some_and(|paged| paged.scan.question() != question(search)) {
+        if self.paged.get(at).is_some_and(|paged| paged.scan.search.question != question(search)) {
             return Err(Refusal::new(
                 ResultCode::UNWILLING_TO_PERFORM,
                 "the search of this cookie asked something else; begin again without one",
@@ -78,21 +77,21 @@ impl Searches {
         } else {
             self.admit(scan, turn);
         }
-        Ok(Flow::Continue)
+        Ok(Step::Next)
     }
 
     /// Continues the running searches in turn until there are enough answers for one write or the time slice
     /// is over. If a search meets an entry that takes long, all searches of the connection wait for a turn
     /// for long requests.
-    pub(crate) fn step(&mut self, turn: &mut Turn<'_>) -> Flow {
-        let mut flow = Flow::Continue;
+    pub(crate) fn step(&mut self, turn: &mut Turn<'_>) -> Step {
+        let mut step = Step::Next;
         let mut at = 0;
         while !self.running.is_empty() && turn.out.len() < FLUSH_BYTES && !turn.is_over() {
             at %= self.running.len();
             let Some(scan) = self.running.get_mut(at) else { break };
             if scan.step(turn) {
                 if scan.takes_long() {
-                    flow = Flow::Later;
+                    step = Step::Later;
                     break;
                 }
                 at += 1;
@@ -106,12 +105,12 @@ impl Searches {
         if count > 1 {
             self.running.rotate_left(at % count);
         }
-        flow
+        step
     }
 
     /// Drops the search with this message id.
     pub(crate) fn abandon(&mut self, id: i32) {
-        self.running.retain(|scan| scan.id() != id);
+        self.running.retain(|scan| scan.search.id != id);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -122,7 +121,7 @@ impl Searches {
     fn admit(&mut self, scan: Scan, turn: &mut Turn<'_>) {
         if self.running.len() >= turn.settings.limits.running_searches {
             let diagnostic = "too many searches are running on this connection; wait for some of them to end";
-            answer::result(turn.out, scan.id(), op::SEARCH_DONE, ResultCode::BUSY, diagnostic);
+            answer::result(&mut turn.out, scan.search.id, op::SEARCH_DONE, ResultCode::BUSY, diagnostic);
         } else if self.has_room_for(&scan, turn) {
             self.running.push(scan);
         }
@@ -144,7 +143,7 @@ impl Searches {
                 (ResultCode::BUSY, "the searches of this connection take too much memory; wait for some")
             }
         };
-        answer::result(turn.out, scan.id(), op::SEARCH_DONE, code, diagnostic);
+        answer::result(&mut turn.out, scan.search.id, op::SEARCH_DONE, code, diagnostic);
         false
     }
 
@@ -155,7 +154,7 @@ impl Searches {
     /// Sends the final answer, and keeps a search that has filled a page for the next page.
     fn finish(&mut self, scan: Scan, turn: &mut Turn<'_>) {
         if !scan.is_page_full() {
-            return scan.write_done(&[], turn.out);
+            return scan.write_done(&[], &mut turn.out);
         }
         if self.paged.len() >= turn.settings.limits.paged_searches.max(1) {
             self.paged.remove(0);
@@ -164,7 +163,7 @@ impl Searches {
             return;
         }
         self.last_cookie += 1;
-        scan.write_done(&self.last_cookie.to_be_bytes(), turn.out);
+        scan.write_done(&self.last_cookie.to_be_bytes(), &mut turn.out);
         self.paged.push(Paged { cookie: self.last_cookie, scan });
     }
 }

@@ -29,7 +29,7 @@ impl Store {
         }
         let (mut candidates, mut matches) = (budget.candidates, budget.matches);
         scratch.looked_at = 0;
-        let work = self.bounds.filter_work;
+        let work = self.limits.filter_work;
         loop {
             if candidates == 0 || matches == 0 || scratch.looked_at >= STEP_BYTES {
                 return Progress::More;
@@ -69,7 +69,7 @@ impl Store {
 
     /// Begins the answers to a step's entries. Finding their groups may take as long as the step.
     pub(crate) fn begin_answers(&self, long: bool, scratch: &mut Scratch) {
-        let work = self.bounds.filter_work;
+        let work = self.limits.filter_work;
         scratch.effort.begin(if long { work } else { work.min(STEP_BYTES) });
     }
 

@@ -71,8 +71,8 @@ pub enum Progress {
     Long,
     /// All matches have been found.
     Done,
-    /// The filter has too many terms for an entry's values ([`Bounds::filter_work`]).
+    /// The filter has too many terms for an entry's values ([`Limits::filter_work`]).
     ///
-    /// [`Bounds::filter_work`]: crate::store::Bounds::filter_work
+    /// [`Limits::filter_work`]: crate::limits::Limits::filter_work
     TooCostly,
 }

@@ -39,24 +39,9 @@ impl Store {
         let source = match (scope, base) {
             (Scope::Base, Some(id)) => Source::one(id),
             (Scope::Base, None) => Source::Nothing,
-            _ => self.plan(reach, filter, scratch),
+            _ => Planner { store: self, filter, scratch }.plan(reach),
         };
         Cursor { reach, source, next: 0 }
-    }
-
-    #[inline]
-    fn plan(&self, reach: Reach, filter: &CompiledFilter, scratch: &mut Scratch) -> Source {
-        // If half of all entries are candidates, a scan of all entries is no slower.
-        let most = u64::from(self.slots.end() / 2).max(FEW);
-        let by_filter = self.plan_node(filter, 0, most, scratch);
-        match by_filter {
-            Some((source, count)) if count <= FEW => source,
-            Some((source, count)) => match self.plan_reach(reach) {
-                (better, fewer) if fewer < count => better,
-                _ => source,
-            },
-            None => self.plan_reach(reach).0,
-        }
     }
 
     /// Candidates by their place in the tree.
@@ -91,130 +76,6 @@ impl Store {
         }
     }
 
-    /// Candidates for the node at `at`; `None` without an index. A source of more than `most` candidates is
-    /// useless and need not be listed.
-    fn plan_node(
-        &self,
-        filter: &CompiledFilter,
-        at: usize,
-        most: u64,
-        scratch: &mut Scratch,
-    ) -> Option<Plan> {
-        match filter.at(at)? {
-            Node::And { end } => self.plan_and(filter, at + 1..*end as usize, most, scratch),
-            Node::Or { end } => self.plan_or(filter, at + 1..*end as usize, most, scratch),
-            Node::Not { .. } => None,
-            // Never true: an And with this node matches nothing, and an Or gains nothing from it.
-            Node::Undefined => Some((Source::Nothing, 0)),
-            Node::Item(item) => self.plan_item(filter, item, most, scratch),
-        }
-    }
-
-    /// The smallest source of the operands; the cheapest operands are planned first.
-    fn plan_and(
-        &self,
-        filter: &CompiledFilter,
-        nodes: Range<usize>,
-        most: u64,
-        scratch: &mut Scratch,
-    ) -> Option<Plan> {
-        let mut best: Option<Plan> = None;
-        for cost in [PlanCost::Lookup, PlanCost::Listing, PlanCost::EveryEntry] {
-            let mut at = nodes.start;
-            while at < nodes.end {
-                if PlanCost::of(filter.at(at)) == cost {
-                    let most = best.as_ref().map_or(most, |best| best.1);
-                    if let Some(plan) = self.plan_node(filter, at, most, scratch)
-                        && best.as_ref().is_none_or(|best| plan.1 < best.1)
-                    {
-                        best = Some(plan);
-                    }
-                    if best.as_ref().is_some_and(|best| best.1 <= FEW) {
-                        return best;
-                    }
-                }
-                at = filter.after(at);
-            }
-        }
-        best
-    }
-
-    /// The union of the operands' sources, if each operand has one and the sum is not too large.
-    fn plan_or(
-        &self,
-        filter: &CompiledFilter,
-        nodes: Range<usize>,
-        most: u64,
-        scratch: &mut Scratch,
-    ) -> Option<Plan> {
-        let mut sources = Vec::new();
-        let mut sum = 0;
-        let mut at = nodes.start;
-        while at < nodes.end {
-            let (source, count) = self.plan_node(filter, at, most - sum, scratch)?;
-            sources.push(source);
-            sum += count;
-            if sum > most {
-                return None;
-            }
-            at = filter.after(at);
-        }
-        Some((Source::Union(sources.into()), sum))
-    }
-
-    /// The groups of a name, their groups, and so on. All terms together have the budget of one entry's
-    /// evaluation.
-    fn plan_groups(&self, filter: &CompiledFilter, test: Test, scratch: &mut Scratch) -> Option<Plan> {
-        let Test::Equal { raw, .. } = test else { return None };
-        let most = self.bounds.filter_work / LISTED * scratch.listable;
-        scratch.effort.begin(most);
-        let mut groups = self.groups_of(filter.text(raw), true, UnixSeconds(0), &mut scratch.effort);
-        groups.sort_unstable();
-        let spent = (most - scratch.effort.budget.left()) * LISTED / self.bounds.filter_work.max(1);
-        scratch.listable = scratch.listable.saturating_sub(1 + spent);
-        let count = groups.len() as u64;
-        (!scratch.effort.budget.was_cut()).then(|| (Source::Sorted(groups.into()), count))
-    }
-
-    #[inline]
-    fn plan_item(
-        &self,
-        filter: &CompiledFilter,
-        item: &Item,
-        most: u64,
-        scratch: &mut Scratch,
-    ) -> Option<Plan> {
-        if item.has_dn_attributes() {
-            return None;
-        }
-        if item.target.computed == Some(Operational::MemberInChain) {
-            return self.plan_groups(filter, item.test, scratch);
-        }
-        let index = self.indexes.of_assertions(item.target.attribute?)?;
-        match item.test {
-            Test::Equal { matching, normal, .. } if matching == self.indexes.matching(index) => {
-                let hash = self.indexes.hash(filter.text(normal));
-                self.plan_key(Key { index, hash })
-            }
-            Test::Class { raw, class } => {
-                let name = class.map_or(filter.text(raw), |class| self.schema.class_name(class));
-                scratch.normal.clear();
-                Matching::ObjectIdentifier.normalise(&self.schema, name, &mut scratch.normal);
-                let hash = self.indexes.hash(&scratch.normal);
-                self.plan_key(Key { index: OBJECT_CLASS, hash })
-            }
-            Test::Pieces { matching, pieces } if matching == self.indexes.matching(index) => {
-                compact(filter.initial(pieces)?, &mut scratch.normal);
-                let prefix = Some(&scratch.normal).filter(|prefix| !prefix.is_empty())?;
-                let most = usize::try_from(most).map_or(MOST, |most| most.min(MOST));
-                let ids = self.indexes.starting_with(index, prefix, most, &mut scratch.listable)?;
-                let count = ids.len() as u64;
-                Some((Source::Sorted(ids.into()), count))
-            }
-            _ => None,
-        }
-    }
-
     #[inline]
     fn plan_key(&self, key: Key) -> Option<Plan> {
         Some(match self.indexes.get(key)? {
@@ -235,6 +96,132 @@ impl Store {
             (Scope::Subtree | Scope::Children, None) => true,
             (Scope::Subtree, Some(base)) => parent == base || self.is_at_or_below(id, base),
             (Scope::Children, Some(base)) => parent == base || id != base && self.is_at_or_below(id, base),
+        }
+    }
+}
+
+/// Plans one search.
+struct Planner<'p> {
+    store: &'p Store,
+    filter: &'p CompiledFilter,
+    scratch: &'p mut Scratch,
+}
+
+impl Planner<'_> {
+    #[inline]
+    fn plan(&mut self, reach: Reach) -> Source {
+        // If half of all entries are candidates, a scan of all entries is no slower.
+        let most = u64::from(self.store.slots.end() / 2).max(FEW);
+        match self.node(0, most) {
+            Some((source, count)) if count <= FEW => source,
+            Some((source, count)) => match self.store.plan_reach(reach) {
+                (better, fewer) if fewer < count => better,
+                _ => source,
+            },
+            None => self.store.plan_reach(reach).0,
+        }
+    }
+
+    /// Candidates for the node at `at`; `None` without an index. A source of more than `most` candidates is
+    /// useless and need not be listed.
+    fn node(&mut self, at: usize, most: u64) -> Option<Plan> {
+        match self.filter.at(at)? {
+            Node::And { end } => self.smallest(at + 1..*end as usize, most),
+            Node::Or { end } => self.union(at + 1..*end as usize, most),
+            Node::Not { .. } => None,
+            // Never true: an And with this node matches nothing, and an Or gains nothing from it.
+            Node::Undefined => Some((Source::Nothing, 0)),
+            Node::Item(item) => self.item(item, most),
+        }
+    }
+
+    /// The smallest source of an And's operands; the cheapest operands are planned first.
+    fn smallest(&mut self, nodes: Range<usize>, most: u64) -> Option<Plan> {
+        let mut best: Option<Plan> = None;
+        for cost in [PlanCost::Lookup, PlanCost::Listing, PlanCost::EveryEntry] {
+            let mut at = nodes.start;
+            while at < nodes.end {
+                if PlanCost::of(self.filter.at(at)) == cost {
+                    let most = best.as_ref().map_or(most, |best| best.1);
+                    if let Some(plan) = self.node(at, most)
+                        && best.as_ref().is_none_or(|best| plan.1 < best.1)
+                    {
+                        best = Some(plan);
+                    }
+                    if best.as_ref().is_some_and(|best| best.1 <= FEW) {
+                        return best;
+                    }
+                }
+                at = self.filter.after(at);
+            }
+        }
+        best
+    }
+
+    /// The union of an Or's sources, if each operand has one and the sum is not too large.
+    fn union(&mut self, nodes: Range<usize>, most: u64) -> Option<Plan> {
+        let mut sources = Vec::new();
+        let mut sum = 0;
+        let mut at = nodes.start;
+        while at < nodes.end {
+            let (source, count) = self.node(at, most - sum)?;
+            sources.push(source);
+            sum += count;
+            if sum > most {
+                return None;
+            }
+            at = self.filter.after(at);
+        }
+        Some((Source::Union(sources.into()), sum))
+    }
+
+    /// The groups of a name, their groups, and so on. All terms together have the budget of one entry's
+    /// evaluation.
+    fn groups(&mut self, test: Test) -> Option<Plan> {
+        let Test::Equal { raw, .. } = test else { return None };
+        let Self { store, filter, scratch } = self;
+        let work = store.limits.filter_work;
+        let most = work / LISTED * scratch.listable;
+        scratch.effort.begin(most);
+        let mut groups = store.groups_of(filter.text(raw), true, UnixSeconds(0), &mut scratch.effort);
+        groups.sort_unstable();
+        let spent = (most - scratch.effort.budget.left()) * LISTED / work.max(1);
+        scratch.listable = scratch.listable.saturating_sub(1 + spent);
+        let count = groups.len() as u64;
+        (!scratch.effort.budget.was_cut()).then(|| (Source::Sorted(groups.into()), count))
+    }
+
+    #[inline]
+    fn item(&mut self, item: &Item, most: u64) -> Option<Plan> {
+        if item.has_dn_attributes() {
+            return None;
+        }
+        if item.target.computed == Some(Operational::MemberInChain) {
+            return self.groups(item.test);
+        }
+        let Self { store, filter, scratch } = self;
+        let index = store.indexes.of_assertions(item.target.attribute?)?;
+        match item.test {
+            Test::Equal { matching, normal, .. } if matching == store.indexes.matching(index) => {
+                let hash = store.indexes.hash(filter.text(normal));
+                store.plan_key(Key { index, hash })
+            }
+            Test::Class { raw, class } => {
+                let name = class.map_or(filter.text(raw), |class| store.schema.class_name(class));
+                scratch.normal.clear();
+                Matching::ObjectIdentifier.normalise(&store.schema, name, &mut scratch.normal);
+                let hash = store.indexes.hash(&scratch.normal);
+                store.plan_key(Key { index: OBJECT_CLASS, hash })
+            }
+            Test::Pieces { matching, pieces } if matching == store.indexes.matching(index) => {
+                compact(filter.initial(pieces)?, &mut scratch.normal);
+                let prefix = Some(&scratch.normal).filter(|prefix| !prefix.is_empty())?;
+                let most = usize::try_from(most).map_or(MOST, |most| most.min(MOST));
+                let ids = store.indexes.starting_with(index, prefix, most, &mut scratch.listable)?;
+                let count = ids.len() as u64;
+                Some((Source::Sorted(ids.into()), count))
+            }
+            _ => None,
         }
     }
 }

@@ -15,7 +15,7 @@ use net::{Mailboxes, Server};
 use people::{Groups, Population, Profile};
 use tls::Acceptor;
 
-use self::service::{LdapService, WorkerBuffers};
+use self::service::LdapService;
 use self::shared::Shared;
 use crate::clock::Clock;
 use crate::config::{self, Config};
@@ -26,7 +26,7 @@ use crate::schema::{ACTIVE_DIRECTORY, Schema, SchemaError};
 use crate::settings::{self, Settings, normal};
 use crate::slow_binds::SlowBinds;
 use crate::stats::Stats;
-use crate::store::{Bounds, Store};
+use crate::store::Store;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -57,28 +57,11 @@ pub struct Running {
 
 /// Fills a directory and serves it.
 pub fn start(config: Config, people: Option<Arc<Population>>) -> Result<Running, StartError> {
-    start_at(config, people, Clock::system())
+    start_with(config, people, None, Clock::system())
 }
 
-/// [`start`], with groups of these people.
-pub fn start_with_groups(
-    config: Config,
-    people: Option<Arc<Population>>,
-    groups: Option<&Groups>,
-) -> Result<Running, StartError> {
-    start_filled(config, people, groups, Clock::system())
-}
-
-/// As [`start_with_groups`], with the caller's clock.
-pub fn start_at(
-    config: Config,
-    people: Option<Arc<Population>>,
-    clock: Clock,
-) -> Result<Running, StartError> {
-    start_filled(config, people, None, clock)
-}
-
-fn start_filled(
+/// [`start`], with groups of these people and the caller's clock.
+pub fn start_with(
     config: Config,
     people: Option<Arc<Population>>,
     groups: Option<&Groups>,
@@ -101,7 +84,7 @@ fn start_filled(
         Settings::new(&config, load::ils_names(&config, people.as_deref()), clock.now().seconds());
     settings.tls = secure;
     let mut store = Store::new(schema);
-    store.set_bounds(Bounds::from(&config.limits));
+    store.set_limits(config.limits);
     if settings.ad {
         store.set_domain(Domain::new(&config.suffix));
     }
@@ -117,8 +100,7 @@ fn start_filled(
         let shared = Arc::clone(&shared);
         server.spawn("directory", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
-            let mut buffers = WorkerBuffers::new();
-            reactor.run(LdapService::new(&shared, published, &mut buffers, outcomes, index == 0))
+            reactor.run(LdapService::new(&shared, published, outcomes, index == 0))
         })?;
     }
     Ok(Running { server, shared })

@@ -6,35 +6,18 @@ use std::sync::mpsc::Receiver;
 
 use net::{ConnectionId, OUT_BYTES, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
+use wire::ldap::ResultCode;
 use wire::ldap::frame::message_length;
 
 use super::shared::Shared;
 use super::upkeep::Upkeep;
 use crate::answer;
-use crate::flow::Flow;
 use crate::operation;
 use crate::session::Session;
 use crate::slow_binds::Outcome;
 use crate::stats::{Counters, Published};
 use crate::store;
 use crate::turn::{Access, Scratch, Turn};
-
-/// Buffers of a thread, reused for every message.
-pub(super) struct WorkerBuffers {
-    out: Vec<u8>,
-    counters: Counters,
-    scratch: Scratch,
-}
-
-impl WorkerBuffers {
-    pub(super) fn new() -> Self {
-        Self {
-            out: Vec::with_capacity(OUT_BYTES),
-            counters: Counters::default(),
-            scratch: Scratch::default(),
-        }
-    }
-}
 
 /// The LDAP service of one thread.
 pub(super) struct LdapService<'t> {
@@ -51,16 +34,15 @@ impl<'t> LdapService<'t> {
     pub(super) fn new(
         shared: &'t Shared,
         published: &'t Published,
-        buffers: &'t mut WorkerBuffers,
         outcomes: Receiver<(ConnectionId, Outcome)>,
         expires: bool,
     ) -> Self {
         let turn = Turn {
             settings: &shared.settings,
             access: Access::new(&shared.store),
-            out: &mut buffers.out,
-            counters: &mut buffers.counters,
-            scratch: &mut buffers.scratch,
+            out: Vec::with_capacity(OUT_BYTES),
+            counters: Counters::default(),
+            scratch: Scratch::default(),
             slow_binds: &shared.slow_binds,
             now: shared.clock.now(),
             slice: TimeSlice::default(),
@@ -71,7 +53,7 @@ impl<'t> LdapService<'t> {
     /// Tells the client that its bytes cannot be split into messages.
     #[cold]
     fn refuse(&mut self, bytes: &[u8], reason: &str) -> (usize, Step) {
-        answer::notice_of_disconnection(self.turn.out, reason);
+        answer::notice(&mut self.turn.out, ResultCode::PROTOCOL_ERROR, reason);
         (bytes.len(), Step::Abort)
     }
 }
@@ -97,14 +79,14 @@ impl Service for LdapService<'_> {
         let busy = self.upkeep.run(&mut self.turn);
         self.turn.access.release();
         self.turn.scratch.trim();
-        store::trim(self.turn.out);
-        self.published.take(self.turn.counters);
+        store::trim(&mut self.turn.out);
+        self.published.take(&mut self.turn.counters);
         busy
     }
 
     #[inline]
     fn out(&mut self) -> &mut Vec<u8> {
-        self.turn.out
+        &mut self.turn.out
     }
 
     #[inline]
@@ -131,9 +113,13 @@ impl Service for LdapService<'_> {
 
     fn reject(&self, why: Rejection, notice: &mut Vec<u8>) {
         match why {
-            Rejection::Full(full) => answer::notice_of_unavailability(notice, &full.to_string()),
+            Rejection::Full(full) => answer::notice(notice, ResultCode::UNAVAILABLE, &full.to_string()),
             Rejection::NotTls => {
-                answer::notice_of_disconnection(notice, "this port speaks TLS; connect with ldaps://");
+                answer::notice(
+                    notice,
+                    ResultCode::PROTOCOL_ERROR,
+                    "this port speaks TLS; connect with ldaps://",
+                );
             }
         }
     }
@@ -159,19 +145,14 @@ impl Service for LdapService<'_> {
             Err(error) => return self.refuse(bytes, &error.to_string()),
         };
         let message = bytes.get(..length).unwrap_or_default();
-        let step = match operation::handle(session, message, &mut self.turn) {
-            Flow::Continue => Step::Next,
-            Flow::Later => return (0, Step::Later),
-            Flow::Wait => Step::Wait,
-            Flow::Close => Step::Close,
-            Flow::StartTls if length == bytes.len() => Step::Upgrade,
+        match operation::handle(session, message, &mut self.turn) {
+            Step::Later => (0, Step::Later),
             // RFC 4511 section 4.14.1; plaintext bytes must not be treated as sent under TLS.
-            Flow::StartTls => {
-                return self.refuse(bytes, "bytes behind a StartTLS whose answer was not waited for");
+            Step::Upgrade if length < bytes.len() => {
+                self.refuse(bytes, "bytes behind a StartTLS whose answer was not waited for")
             }
-            Flow::Disconnect => Step::Abort,
-        };
-        (length, step)
+            step => (length, step),
+        }
     }
 
     #[inline]
@@ -185,7 +166,7 @@ impl Service for LdapService<'_> {
             return Step::Close;
         }
         match session.searches.step(&mut self.turn) {
-            Flow::Later => Step::Later,
+            Step::Later => Step::Later,
             _ if session.waiting.is_some() => Step::Wait,
             _ => Step::Next,
         }
@@ -196,10 +177,7 @@ impl Service for LdapService<'_> {
     }
 
     fn resume(&mut self, session: &mut Session, outcome: Outcome) -> Step {
-        match operation::resume(session, outcome, &mut self.turn) {
-            Flow::Close => Step::Close,
-            _ => Step::Next,
-        }
+        operation::resume(session, outcome, &mut self.turn)
     }
 
     /// A client that has sent its last byte is treated as disconnected, as most are.

@@ -25,9 +25,7 @@ impl Store {
         attributes: Attributes<'_>,
         now: UnixSeconds,
     ) -> Result<EntryId, Refusal> {
-        let mut writer = self.writer.take().unwrap_or_default();
-        let result = self.add_with(dn, attributes, now, &mut writer);
-        self.end_write(writer, result)
+        self.write(|store, writer| store.add_with(dn, attributes, now, writer))
     }
 
     fn add_with(
@@ -38,8 +36,8 @@ impl Store {
         writer: &mut Writer,
     ) -> Result<EntryId, Refusal> {
         let spot = self.vacant_spot(dn, now, writer)?;
-        self.bounds.check(list)?;
-        self.bounds.check_work(&self.schema, list, &[])?;
+        self.limits.check_list(list)?;
+        self.limits.check_work(&self.schema, list, &[])?;
         writer.body.clear();
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
         let ttl_s = match inspection {
@@ -49,7 +47,7 @@ impl Store {
             }
             _ => self.rewrite(dn, list, now, writer)?,
         };
-        self.bounds.check_entry(writer.body.len())?;
+        self.limits.check_entry(writer.body.len())?;
         Ok(self.insert(spot, ttl_s, now, writer))
     }
 

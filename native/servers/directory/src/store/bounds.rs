@@ -1,4 +1,4 @@
-//! Limits of one entry, and of one change to an entry.
+//! How large one entry may become, and one change of it: the limits that the store keeps.
 
 use wire::ldap::{Attributes, Change, ResultCode};
 
@@ -6,61 +6,26 @@ use super::{Refusal, work};
 use crate::limits::Limits;
 use crate::schema::{Matching, Schema};
 
-/// The limits of the same names in [`Limits`].
-#[derive(Debug, Clone, Copy)]
-pub struct Bounds {
-    pub attributes: usize,
-    pub values: usize,
-    pub entry_bytes: usize,
-    pub changes: usize,
-    /// Values of all changes of one modify.
-    pub changed_values: usize,
-    pub write_work: usize,
-    pub filter_work: usize,
-    pub rename_bytes: usize,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self::from(&Limits::default())
-    }
-}
-
-impl From<&Limits> for Bounds {
-    fn from(limits: &Limits) -> Self {
-        Self {
-            attributes: limits.attributes_per_entry,
-            values: limits.values_per_entry,
-            entry_bytes: limits.entry_bytes,
-            changes: limits.changes_per_modify,
-            changed_values: limits.values_per_modify,
-            write_work: limits.write_work,
-            filter_work: limits.filter_work,
-            rename_bytes: limits.rename_bytes,
-        }
-    }
-}
-
 /// `SEQUENCE { type, SET {} }` around a name of one letter.
 const LEAST_ATTRIBUTE_BYTES: usize = 7;
 
 /// The length of an empty OCTET STRING.
 const LEAST_VALUE_BYTES: usize = 2;
 
-impl Bounds {
+impl Limits {
     /// Refuses a list with too many attributes or values. Most lists are too short for that and are not
     /// counted.
     #[inline]
-    pub(super) fn check(&self, list: Attributes<'_>) -> Result<(), Refusal> {
+    pub(super) fn check_list(&self, list: Attributes<'_>) -> Result<(), Refusal> {
         let bytes = list.0.len();
-        if bytes <= self.attributes.saturating_mul(LEAST_ATTRIBUTE_BYTES)
-            && bytes <= self.values.saturating_mul(LEAST_VALUE_BYTES)
+        if bytes <= self.attributes_per_entry.saturating_mul(LEAST_ATTRIBUTE_BYTES)
+            && bytes <= self.values_per_entry.saturating_mul(LEAST_VALUE_BYTES)
         {
             return Ok(());
         }
         let attributes = list.iter().flatten().count();
-        if attributes > self.attributes {
-            return Err(too_many("attributes", attributes, self.attributes));
+        if attributes > self.attributes_per_entry {
+            return Err(too_many("attributes", attributes, self.attributes_per_entry));
         }
         let values = list.iter().flatten().map(|attribute| attribute.values.iter().count()).sum();
         self.check_values(values)
@@ -68,7 +33,11 @@ impl Bounds {
 
     /// Refuses too many values.
     pub(super) fn check_values(&self, values: usize) -> Result<(), Refusal> {
-        if values > self.values { Err(too_many("values", values, self.values)) } else { Ok(()) }
+        if values > self.values_per_entry {
+            Err(too_many("values", values, self.values_per_entry))
+        } else {
+            Ok(())
+        }
     }
 
     /// Refuses a write that would take too long. Short lists never do and are not read.
@@ -124,11 +93,11 @@ impl Bounds {
 
     /// Refuses a modify with too many changes, or with too many values in them.
     pub(super) fn check_changes(&self, changes: &[Change<'_>]) -> Result<(), Refusal> {
-        if changes.len() > self.changes {
-            return Err(too_many("changes", changes.len(), self.changes));
+        if changes.len() > self.changes_per_modify {
+            return Err(too_many("changes", changes.len(), self.changes_per_modify));
         }
         let values = changes.iter().map(|change| change.attribute.values.iter().count()).sum();
-        let most = self.changed_values;
+        let most = self.values_per_modify;
         if values > most { Err(too_many("values in the changes", values, most)) } else { Ok(()) }
     }
 }

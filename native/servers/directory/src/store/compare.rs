@@ -23,7 +23,7 @@ impl Store {
         let rule = self.schema.attribute(attribute).equality;
         let rule = rule.ok_or_else(|| refuse(ResultCode::INAPPROPRIATE_MATCHING, "no equality rule"))?;
         scratch.normal.clear();
-        self.bounds.check_value(rule.matching, request.value, &mut scratch.other)?;
+        self.limits.check_value(rule.matching, request.value, &mut scratch.other)?;
         if !rule.matching.normalise(&self.schema, request.value, &mut scratch.normal) {
             return Err(refuse(ResultCode::INVALID_ATTRIBUTE_SYNTAX, "the value breaks the syntax"));
         }
@@ -37,7 +37,7 @@ impl Store {
         };
         let mut equal = false;
         if let Some(what) = Operational::of(&self.schema, attribute) {
-            scratch.effort.begin(self.bounds.filter_work);
+            scratch.effort.begin(self.limits.filter_work);
             for value in self.computed_values(id.0, slot, what, now, &mut scratch.effort) {
                 equal |= check(&value, &scratch.normal, &mut scratch.other);
             }

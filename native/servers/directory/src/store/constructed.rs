@@ -97,7 +97,7 @@ impl Store {
             return self.find_live(name, now, scratch).ok();
         };
         let effort = &mut scratch.effort;
-        effort.begin(self.bounds.filter_work);
+        effort.begin(self.limits.filter_work);
         // If two entries have the name, it is ambiguous and means neither.
         let mut the_one = |attribute, value| match *self.having(attribute, value, now, effort) {
             [id] => Ok(Some(EntryId(id))),

@@ -25,7 +25,6 @@ mod remove;
 mod rename;
 mod scratch;
 mod slots;
-mod time;
 pub(crate) mod work;
 
 use std::sync::Arc;
@@ -36,12 +35,10 @@ use roaring::RoaringBitmap;
 use wire::dn::Dn;
 use wire::ldap::{Attributes, ResultCode};
 
-pub use bounds::Bounds;
 pub use operational::Operational;
 pub use refusal::Refusal;
 pub use scratch::Scratch;
 pub(crate) use scratch::{KEPT, trim};
-pub use time::UnixSeconds;
 
 pub(crate) use budget::Budget;
 pub(crate) use compare::has_options;
@@ -55,10 +52,16 @@ pub(crate) use slots::{NONE, Slot};
 use crate::domain::Domain;
 use crate::expiry::Wheel;
 use crate::index::{HashPairs, Indexes};
+use crate::limits::Limits;
 use crate::schema::Schema;
 use bodies::Bodies;
 use inspect::Inspector;
 use slots::Slots;
+
+/// Seconds since 1970-01-01T00:00:00Z. The store has no clock, so the time is an
+/// argument of every operation that needs it. Good until 2106.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnixSeconds(pub u32);
 
 /// A slot of the store. It is valid until its entry is removed; then it may hold another entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,7 +123,7 @@ pub struct Store {
     pub(crate) children: HashMap<u32, RoaringBitmap>,
     pub(crate) indexes: Indexes,
     wheel: Wheel,
-    pub(crate) bounds: Bounds,
+    pub(crate) limits: Limits,
     dynamic: u64,
     sequence: u32,
     /// A number that differs from store to store. Clients see it in entryUUIDs, so it is unrelated to the
@@ -165,7 +168,7 @@ impl Store {
             roots: Vec::new(),
             children: HashMap::new(),
             wheel: Wheel::default(),
-            bounds: Bounds::default(),
+            limits: Limits::default(),
             dynamic: 0,
             sequence: 0,
             salt: salt(),
@@ -174,12 +177,18 @@ impl Store {
         }
     }
 
-    pub const fn set_bounds(&mut self, bounds: Bounds) {
-        self.bounds = bounds;
+    pub const fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
-    /// Ends a write: removes the types that a refused write has declared, and frees memory that few writes need.
-    fn end_write<T>(&mut self, mut writer: Box<Writer>, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    /// Makes a change in reused buffers. Removes the types that a refused change has declared, and frees memory that
+    /// few changes need.
+    fn write<T>(
+        &mut self,
+        change: impl FnOnce(&mut Self, &mut Writer) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut writer = self.writer.take().unwrap_or_default();
+        let result = change(self, &mut writer);
         if let (Some(before), true) = (self.declared_from.take(), result.is_err()) {
             self.schema = before;
             writer.inspector = Inspector::default();

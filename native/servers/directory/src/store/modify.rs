@@ -18,14 +18,12 @@ impl Store {
         changes: impl Iterator<Item = Change<'c>>,
         now: UnixSeconds,
     ) -> Result<EntryId, Refusal> {
-        let mut writer = self.writer.take().unwrap_or_default();
         let changes: Vec<Change<'c>> = changes.collect();
-        let result = self
-            .bounds
-            .check_changes(&changes)
-            .and_then(|()| self.find_live(dn, now, &mut writer.scratch))
-            .and_then(|id| self.modify_with(id.0, &changes, now, &mut writer).map(|()| id));
-        self.end_write(writer, result)
+        self.write(|store, writer| {
+            store.limits.check_changes(&changes)?;
+            let id = store.find_live(dn, now, &mut writer.scratch)?;
+            store.modify_with(id.0, &changes, now, writer).map(|()| id)
+        })
     }
 
     fn modify_with(
@@ -35,7 +33,7 @@ impl Store {
         now: UnixSeconds,
         writer: &mut Writer,
     ) -> Result<(), Refusal> {
-        self.bounds.check_work(&self.schema, Attributes(&[]), changes)?;
+        self.limits.check_work(&self.schema, Attributes(&[]), changes)?;
         self.declare(now, changes.iter().map(|change| change.attribute.name));
         let Some(slot) = self.slots.get(id) else {
             return Ok(());
@@ -45,10 +43,10 @@ impl Store {
         let mut incremented = 0;
         for change in changes {
             // Checked change by change: the values that a change adds are searched by the next change.
-            self.bounds.check_values(change.attribute.values.iter().count())?;
+            self.limits.check_values(change.attribute.values.iter().count())?;
             incremented += apply(&self.schema, &mut draft, change)?;
-            self.bounds.check_values(incremented)?;
-            self.bounds.check_values(draft.value_count())?;
+            self.limits.check_values(incremented)?;
+            self.limits.check_values(draft.value_count())?;
         }
         let ttl_s = take_ttl(&self.schema, &mut draft)?;
         check_rdn(&self.schema, dn, &draft)?;
@@ -58,9 +56,9 @@ impl Store {
         writer.body.clear();
         write_body(dn, &writer.list, &mut writer.body);
         let list = Attributes(&writer.list);
-        self.bounds.check(list)?;
-        self.bounds.check_work(&self.schema, list, changes)?;
-        self.bounds.check_entry(writer.body.len())?;
+        self.limits.check_list(list)?;
+        self.limits.check_work(&self.schema, list, changes)?;
+        self.limits.check_entry(writer.body.len())?;
         // Inspected before anything changes: all or nothing.
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
         let was_dynamic = slot.expires != 0 && is_dynamic(&self.schema, before);

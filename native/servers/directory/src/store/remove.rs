@@ -9,18 +9,17 @@ use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
 impl Store {
     /// Removes an entry without children.
     pub fn remove(&mut self, dn: &[u8], now: UnixSeconds) -> Result<(), Refusal> {
-        let mut writer = self.writer.take().unwrap_or_default();
-        let result = self.find_live(dn, now, &mut writer.scratch).and_then(|id| {
-            if self.children.contains_key(&id.0) {
+        self.write(|store, writer| {
+            let id = store.find_live(dn, now, &mut writer.scratch)?.0;
+            if store.children.contains_key(&id) {
                 return Err(Refusal::new(
                     ResultCode::NOT_ALLOWED_ON_NON_LEAF,
                     "there are entries below this one; delete them first",
                 ));
             }
-            self.remove_leaf(id.0, &mut writer);
+            store.remove_leaf(id, writer);
             Ok(())
-        });
-        self.end_write(writer, result)
+        })
     }
 
     /// Sets the time to live of a dynamic entry, from now on (RFC 2589 section 4).

@@ -23,9 +23,7 @@ struct Target {
 impl Store {
     /// Renames or moves an entry with its subordinates (RFC 4511 section 4.9).
     pub fn rename(&mut self, request: &ModifyDnRequest<'_>, now: UnixSeconds) -> Result<EntryId, Refusal> {
-        let mut writer = self.writer.take().unwrap_or_default();
-        let result = self.rename_with(request, now, &mut writer);
-        self.end_write(writer, result)
+        self.write(|store, writer| store.rename_with(request, now, writer))
     }
 
     fn rename_with(
@@ -52,7 +50,7 @@ impl Store {
         }
         writer.body.clear();
         write_body(&target.dn, &writer.list, &mut writer.body);
-        self.bounds.check_entry(writer.body.len())?;
+        self.limits.check_entry(writer.body.len())?;
         self.replace_body(id, now, writer);
         self.move_entry(id, slot.parent, target.parent);
         self.move_subtree(id, writer);
@@ -111,7 +109,7 @@ impl Store {
         while let Some((above, name, depth)) = checked.pop() {
             let Some(below) = self.children.get(&above) else { continue };
             // Refused as soon as the limit is exceeded, so that the check takes no longer for a larger container.
-            self.bounds
+            self.limits
                 .check_rename(usize::try_from(below.len()).unwrap_or(usize::MAX).saturating_mul(ENTRY))?;
             for id in below {
                 let body = self.slots.get(id).map(|slot| self.bodies.get(slot.place)).unwrap_or_default();
@@ -124,9 +122,9 @@ impl Store {
                     )));
                 }
                 let renamed = body.len() - ber::element_size(old.len()) + ber::element_size(name);
-                self.bounds.check_entry(renamed)?;
+                self.limits.check_entry(renamed)?;
                 rewritten += renamed.max(ENTRY);
-                self.bounds.check_rename(rewritten)?;
+                self.limits.check_rename(rewritten)?;
                 checked.push((id, name, depth + 1));
             }
         }

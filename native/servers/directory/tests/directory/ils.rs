@@ -14,7 +14,7 @@ const STORED: &str = "cn=ann@example.com,ou=Dynamic,o=Intranet";
 
 fn serve(json: &str) -> (Running, Client, Ahead) {
     let (clock, ahead) = Clock::adjustable();
-    let directory = directory::start_at(crate::common::config(json), None, clock).unwrap();
+    let directory = directory::start_with(crate::common::config(json), None, None, clock).unwrap();
     let client = Client::connect(directory.addr());
     (directory, client, ahead)
 }

@@ -2,6 +2,7 @@
 
 use crate::store_common::*;
 use directory::entry::Naming;
+use directory::limits::Limits;
 use directory::store::{Scratch, Store, UnixSeconds};
 use rustix::time::{ClockId, clock_gettime};
 use wire::ldap::{Attributes, CompareRequest, ModifyDnRequest, ResultCode, attributes};
@@ -467,7 +468,7 @@ fn only_integer_values_can_be_incremented() {
 #[test]
 fn the_increments_of_a_modify_are_limited_like_the_values_of_an_entry() {
     let mut store = store();
-    store.set_bounds(directory::store::Bounds { values: 100, ..directory::store::Bounds::default() });
+    store.set_limits(Limits { values_per_entry: 100, ..Limits::default() });
     let values: Vec<String> = (0..30).map(|n| n.to_string()).collect();
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let ports: List<'_> = &[("objectClass", &["RTPerson"]), ("sport", &values)];

@@ -1,6 +1,7 @@
 //! Encoding of requests. Each function appends a whole message.
 
 use super::answer::write_message;
+use super::attributes::Values;
 use super::control::{CONTROLS, Control, write_control};
 use super::decode::Scope;
 use super::op;
@@ -121,6 +122,14 @@ pub fn write_attribute<'v>(out: &mut Vec<u8>, name: &[u8], values: impl IntoIter
             values.into_iter().for_each(|value| ber::write_octets(out, value));
         });
     });
+}
+
+/// Appends a PartialAttribute whose values are already encoded.
+#[inline]
+pub fn write_encoded_attribute(out: &mut Vec<u8>, name: &[u8], Values(values): Values<'_>) {
+    ber::write_header(out, tag::SEQUENCE, ber::element_size(name.len()) + ber::element_size(values.len()));
+    ber::write_octets(out, name);
+    ber::write_element(out, tag::SET, values);
 }
 
 pub fn write_modify_dn(
