@@ -62,12 +62,6 @@ fn measure(pools: &Pools, size: u64) -> Result<()> {
         (resident() - before) / counts.entries,
         answers / counts.entries
     );
-    let indexes: Vec<String> = store
-        .index_bytes()
-        .into_iter()
-        .map(|(name, bytes)| format!("{name} {:.1}", bytes as f64 / counts.entries as f64))
-        .collect();
-    println!("  index bytes per entry: {}", indexes.join(", "));
     lookups(&store, &people);
     writes(&mut store, &people, size)?;
     Ok(())

@@ -76,17 +76,6 @@ impl EqualityIndex {
         }
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        let lists: u64 = self
-            .lists
-            .iter()
-            .map(|list| {
-                list.statistics().n_bytes_array_containers + list.statistics().n_bytes_bitset_containers
-            })
-            .sum();
-        self.pairs.bytes() + lists as usize + self.lists.capacity() * size_of::<RoaringBitmap>()
-    }
-
     fn spread(&mut self, hash: u32, few: [u32; DIRECT], id: u32) {
         for known in few {
             self.pairs.remove(hash, known);

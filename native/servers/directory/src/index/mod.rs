@@ -12,7 +12,6 @@
 
 mod equality;
 mod prefix;
-mod progress;
 mod table;
 
 use std::hash::{BuildHasher, Hasher};
@@ -27,7 +26,6 @@ pub(crate) use table::HashPairs;
 use crate::schema::{AttributeId, Matching, Schema};
 use equality::EqualityIndex;
 use prefix::PrefixIndex;
-use progress::Progress;
 
 /// The attribute types with an index, at most 32. Indexes in [`FROM_THE_START`] are built without
 /// waiting for a search that misses them.
@@ -101,10 +99,15 @@ struct AttributeIndex {
     attribute: AttributeId,
     matching: Matching,
     equality: EqualityIndex,
-    equality_progress: Progress,
+    /// The number below which all entries are in `equality`; [`BUILT`] once it is complete.
+    equality_end: u32,
     prefix: PrefixIndex,
-    prefix_progress: Progress,
+    /// The number below which all entries are in `prefix`; [`BUILT`] once it is complete.
+    prefix_end: u32,
 }
+
+/// No entry has this number.
+const BUILT: u32 = u32::MAX;
 
 impl Indexes {
     pub(crate) fn new(schema: &Schema) -> Self {
@@ -113,13 +116,10 @@ impl Indexes {
             known.map(|attribute| AttributeIndex::new(attribute, schema)).collect();
         let number_of = |id| indexes.iter().position(|index| schema.is_a(id, index.attribute));
         let by_type = schema.attributes().map(|(id, _)| number_of(id).map_or(NOT_INDEXED, |at| at as u8));
-        let made = |(at, index): (usize, &AttributeIndex)| match index.equality_progress {
-            Progress::Built => Part::Equality(at as u8).bit(),
-            _ => 0,
-        };
+        let built = indexes.iter().enumerate().filter(|(_, index)| index.equality_end == BUILT);
         Self {
             by_type: by_type.collect(),
-            kept: indexes.iter().enumerate().map(made).sum(),
+            kept: built.map(|(at, _)| Part::Equality(at as u8).bit()).sum(),
             indexes,
             hasher: RandomState::default(),
             missed: AtomicU64::new(0),
@@ -169,7 +169,7 @@ impl Indexes {
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<Hits<'_>> {
         let index = &self.indexes[usize::from(key.index)];
-        if index.equality_progress == Progress::Built {
+        if index.equality_end == BUILT {
             return Some(index.equality.get(key.hash));
         }
         self.note_missed(Part::Equality(key.index));
@@ -186,7 +186,7 @@ impl Indexes {
         left: &mut usize,
     ) -> Option<Vec<u32>> {
         let found = &self.indexes[usize::from(index)];
-        if found.prefix_progress == Progress::Built {
+        if found.prefix_end == BUILT {
             return found.prefix.get(prefix, most, left);
         }
         self.note_missed(Part::Prefix(index));
@@ -213,31 +213,31 @@ impl Indexes {
 
     fn unfinished_of(&self, missed: u64) -> Option<(Part, u32)> {
         let parts = (0..self.indexes.len() as u8).flat_map(|at| [Part::Equality(at), Part::Prefix(at)]);
-        let mut missed = parts.filter(|part| missed & part.bit() != 0);
-        missed.find_map(|part| Some((part, self.progress(part).next()?)))
+        let missed = parts.filter(|part| missed & part.bit() != 0);
+        missed.map(|part| (part, self.end(part))).find(|(_, end)| *end != BUILT)
     }
 
     /// Whether the part has indexed the entry of this number, so that changes of the entry update the part.
     #[inline]
     pub(crate) fn holds(&self, part: Part, id: u32) -> bool {
-        self.keeps(part) && self.progress(part).holds(id)
+        self.keeps(part) && id < self.end(part)
     }
 
     #[inline]
-    fn progress(&self, part: Part) -> Progress {
+    fn end(&self, part: Part) -> u32 {
         match part {
-            Part::Equality(index) => self.indexes[usize::from(index)].equality_progress,
-            Part::Prefix(index) => self.indexes[usize::from(index)].prefix_progress,
+            Part::Equality(index) => self.indexes[usize::from(index)].equality_end,
+            Part::Prefix(index) => self.indexes[usize::from(index)].prefix_end,
         }
     }
 
     /// Records that a part has indexed the entries below `next`, or all entries.
     pub(crate) fn advance(&mut self, part: Part, next: Option<u32>) {
         self.kept |= part.bit();
-        let progress = next.map_or(Progress::Built, Progress::Building);
+        let end = next.unwrap_or(BUILT);
         match part {
-            Part::Equality(index) => self.indexes[usize::from(index)].equality_progress = progress,
-            Part::Prefix(index) => self.indexes[usize::from(index)].prefix_progress = progress,
+            Part::Equality(index) => self.indexes[usize::from(index)].equality_end = end,
+            Part::Prefix(index) => self.indexes[usize::from(index)].prefix_end = end,
         }
         if next.is_none() {
             *self.missed.get_mut() &= !part.bit();
@@ -279,11 +279,6 @@ impl Indexes {
     pub(crate) fn change_prefix(&mut self, index: u8, id: u32, normal: &[u8], insert: bool) {
         self.indexes[usize::from(index)].prefix.change(id, normal, insert);
     }
-
-    /// Bytes of each equality index, for the measurements.
-    pub(crate) fn bytes(&self) -> impl Iterator<Item = (AttributeId, usize)> {
-        self.indexes.iter().map(|index| (index.attribute, index.equality.bytes()))
-    }
 }
 
 impl AttributeIndex {
@@ -295,9 +290,9 @@ impl AttributeIndex {
             attribute,
             matching: schema.naming_rule(attribute),
             equality: EqualityIndex::default(),
-            equality_progress: if from_the_start { Progress::Built } else { Progress::Absent },
+            equality_end: if from_the_start { BUILT } else { 0 },
             prefix: PrefixIndex::default(),
-            prefix_progress: Progress::Absent,
+            prefix_end: 0,
         }
     }
 }

@@ -7,6 +7,7 @@ use wire::ldap::attributes::Values;
 use wire::ldap::{Attributes, ResultCode, request::write_attribute};
 
 use super::Refusal;
+use crate::matching::number;
 use crate::schema::{AttributeId, Matching, Schema, base};
 
 /// Attributes in order. Values are decoded only when they are changed.
@@ -260,10 +261,6 @@ impl<'a> Draft<'a> {
         });
         &mut self.attributes[at]
     }
-}
-
-fn number(value: &[u8]) -> Option<i64> {
-    std::str::from_utf8(value).ok()?.trim().parse().ok()
 }
 
 /// The type of a description, and its canonical spelling: the canonical name, then the sorted options
