@@ -9,7 +9,7 @@ pub(crate) const CAPABILITIES: [&[u8]; 2] = [b"1.2.840.113556.1.4.800", b"1.2.84
 /// A domain: the entries below a suffix.
 #[derive(Debug)]
 pub(crate) struct Domain {
-    suffix: String,
+    pub(crate) suffix: String,
     /// `example.com`
     dns: String,
     /// Three numbers that are unique to the domain.
@@ -25,10 +25,6 @@ impl Domain {
             hasher.finish() as u32
         };
         Self { suffix: suffix.to_owned(), identity: [0, 1, 2].map(part), dns }
-    }
-
-    pub(crate) const fn suffix(&self) -> &str {
-        self.suffix.as_str()
     }
 
     /// Whether this is the domain's DNS name.

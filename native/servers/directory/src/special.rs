@@ -3,17 +3,16 @@
 
 use wire::ber::{self, tag};
 use wire::ldap::answer::{Verdict, write_entry, write_result};
-use wire::ldap::filter::{Filter, Filters, Kind};
 use wire::ldap::request::write_attribute;
-use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
+use wire::ldap::{Attributes, Filter, ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
 use crate::domain;
-use crate::matching::write_timestamp;
-use crate::schema::Schema;
+use crate::scan::compile;
+use crate::schema::{Schema, Usage};
 use crate::session::Session;
 use crate::settings::normal;
-use crate::store::{Refusal, SUBSCHEMA_DN};
+use crate::store::{Refusal, SUBSCHEMA_DN, write_time};
 use crate::turn::Turn;
 
 /// Extended operations that are always supported (RFC 4512 section 5.1.4); StartTLS depends on the configuration.
@@ -29,12 +28,8 @@ pub(crate) struct Special {
     attributes: Vec<Attribute>,
 }
 
-#[derive(Debug)]
-struct Attribute {
-    name: &'static str,
-    operational: bool,
-    values: Vec<Vec<u8>>,
-}
+/// A name with its values.
+type Attribute = (&'static str, Vec<Vec<u8>>);
 
 /// The special entry that a search reads, if any.
 #[inline]
@@ -80,25 +75,25 @@ fn root_dse(session: &Session, turn: &mut Turn<'_>) -> Special {
     let mut root = Special {
         dn: "",
         attributes: vec![
-            user("objectClass", owned(&[b"top"])),
-            operational("namingContexts", naming_contexts),
-            operational("subschemaSubentry", owned(&[SUBSCHEMA_DN.as_bytes()])),
-            operational("supportedLDAPVersion", owned(&[b"2", b"3"])),
-            operational("supportedControl", owned(&controls::SUPPORTED)),
-            operational("supportedExtension", owned(&extensions)),
-            operational("supportedFeatures", owned(&FEATURES)),
-            operational("dynamicSubtrees", store.suffixes().map(<[u8]>::to_vec).collect()),
-            operational("vendorName", owned(&[b"sitebench"])),
-            operational("vendorVersion", owned(&[env!("CARGO_PKG_VERSION").as_bytes()])),
+            ("objectClass", owned(&[b"top"])),
+            ("namingContexts", naming_contexts),
+            ("subschemaSubentry", owned(&[SUBSCHEMA_DN.as_bytes()])),
+            ("supportedLDAPVersion", owned(&[b"2", b"3"])),
+            ("supportedControl", owned(&controls::SUPPORTED)),
+            ("supportedExtension", owned(&extensions)),
+            ("supportedFeatures", owned(&FEATURES)),
+            ("dynamicSubtrees", store.suffixes().map(<[u8]>::to_vec).collect()),
+            ("vendorName", owned(&[b"sitebench"])),
+            ("vendorVersion", owned(&[env!("CARGO_PKG_VERSION").as_bytes()])),
         ],
     };
     if let Some(here) = &store.domain {
-        root.attributes.push(operational("defaultNamingContext", owned(&[here.suffix().as_bytes()])));
-        root.attributes.push(operational("supportedCapabilities", owned(&domain::CAPABILITIES)));
+        root.attributes.push(("defaultNamingContext", owned(&[here.suffix.as_bytes()])));
+        root.attributes.push(("supportedCapabilities", owned(&domain::CAPABILITIES)));
     }
     if !mechanisms.is_empty() {
         // An attribute has at least one value.
-        root.attributes.push(operational("supportedSASLMechanisms", owned(mechanisms)));
+        root.attributes.push(("supportedSASLMechanisms", owned(mechanisms)));
     }
     root
 }
@@ -108,29 +103,21 @@ fn subschema(turn: &mut Turn<'_>) -> Special {
     let store = turn.access.read();
     let (schema, modified) = (store.schema(), store.schema_modified().unwrap_or(created));
     let mut attributes = vec![
-        user("objectClass", vec![b"top".to_vec(), b"subentry".to_vec(), b"subschema".to_vec()]),
-        user("cn", vec![b"Subschema".to_vec()]),
+        ("objectClass", vec![b"top".to_vec(), b"subentry".to_vec(), b"subschema".to_vec()]),
+        ("cn", vec![b"Subschema".to_vec()]),
     ];
     // The schema applies to all entries (RFC 3672 section 2.1).
-    attributes.push(operational("subtreeSpecification", vec![b"{}".to_vec()]));
+    attributes.push(("subtreeSpecification", vec![b"{}".to_vec()]));
     // Clients cache the schema until its modifyTimestamp changes (RFC 4512 section 4.4).
     for (name, time) in [("createTimestamp", created), ("modifyTimestamp", modified)] {
         let mut value = Vec::new();
-        write_timestamp(time.0.into(), &mut value);
-        attributes.push(operational(name, vec![value]));
+        write_time(time.0, &mut value);
+        attributes.push((name, vec![value]));
     }
     for (name, values) in schema.subschema() {
-        attributes.push(operational(name, values.into_iter().map(String::into_bytes).collect()));
+        attributes.push((name, values.into_iter().map(String::into_bytes).collect()));
     }
     Special { dn: SUBSCHEMA_DN, attributes }
-}
-
-const fn user(name: &'static str, values: Vec<Vec<u8>>) -> Attribute {
-    Attribute { name, operational: false, values }
-}
-
-const fn operational(name: &'static str, values: Vec<Vec<u8>>) -> Attribute {
-    Attribute { name, operational: true, values }
 }
 
 impl Special {
@@ -138,9 +125,9 @@ impl Special {
     pub(crate) fn answer(&self, id: i32, search: &SearchRequest<'_>, turn: &mut Turn<'_>) {
         // Special entries have no subordinates.
         let includes = matches!(search.scope, Scope::Base | Scope::Subtree);
-        if includes && self.matches(turn.access.read().schema(), search.filter) {
+        if includes && self.matches(search.filter, turn) {
             let mut body = Vec::new();
-            self.write(search, &mut body);
+            self.write(search, turn.access.read().schema(), &mut body);
             write_entry(&mut turn.out, id, &body);
             turn.counters.entries_sent += 1;
         }
@@ -149,71 +136,43 @@ impl Special {
 
     /// Compares (RFC 4511 section 4.10).
     pub(crate) fn compare(&self, attribute: &[u8], value: &[u8]) -> Result<bool, Refusal> {
-        match self.find(attribute) {
-            Some(attribute) => Ok(attribute.holds(value)),
+        match self.attributes.iter().find(|(name, _)| attribute.eq_ignore_ascii_case(name.as_bytes())) {
+            Some((_, values)) => Ok(values.iter().any(|known| known.eq_ignore_ascii_case(value))),
             None => Err(Refusal::new(ResultCode::NO_SUCH_ATTRIBUTE, "the entry has no such attribute")),
         }
     }
 
-    fn find(&self, name: &[u8]) -> Option<&Attribute> {
-        self.attributes.iter().find(|attribute| name.eq_ignore_ascii_case(attribute.name.as_bytes()))
-    }
-
-    /// Supports presence and equality, which clients use on these entries; other filters are Undefined.
-    fn matches(&self, schema: &Schema, filter: Filter<'_>) -> bool {
-        self.evaluate(schema, filter) == Some(true)
-    }
-
-    /// Three-valued logic (RFC 4511 section 4.5.1.7).
-    fn evaluate(&self, schema: &Schema, filter: Filter<'_>) -> Option<bool> {
-        match filter.kind() {
-            Kind::And(filters) => self.combine(schema, filters, false),
-            Kind::Or(filters) => self.combine(schema, filters, true),
-            Kind::Not(filter) => self.evaluate(schema, filter).map(|is| !is),
-            Kind::Present(name) => schema.resolve(name).map(|_| self.find(name).is_some()),
-            Kind::Equality(assertion) | Kind::Approx(assertion) => schema
-                .resolve(assertion.attribute)
-                .map(|_| self.find(assertion.attribute).is_some_and(|found| found.holds(assertion.value))),
-            _ => None,
+    fn matches(&self, filter: Filter<'_>, turn: &mut Turn<'_>) -> bool {
+        compile(filter, turn);
+        let mut list = Vec::new();
+        for (name, values) in &self.attributes {
+            write_attribute(&mut list, name.as_bytes(), values.iter().map(Vec::as_slice));
         }
+        let effort = &mut turn.scratch.store.effort;
+        effort.begin(turn.settings.limits.filter_work);
+        let schema = turn.access.read().schema();
+        turn.scratch.filter.matches(schema, self.dn.as_bytes(), Attributes(&list), effort)
     }
 
-    /// `decisive` if one filter has that value; else Undefined if one filter is Undefined.
-    fn combine(&self, schema: &Schema, filters: Filters<'_>, decisive: bool) -> Option<bool> {
-        let mut outcome = Some(!decisive);
-        for filter in filters.iter() {
-            match self.evaluate(schema, filter) {
-                Some(is) if is == decisive => return Some(decisive),
-                Some(_) => {}
-                None => outcome = None,
-            }
-        }
-        outcome
-    }
-
-    fn write(&self, search: &SearchRequest<'_>, out: &mut Vec<u8>) {
+    fn write(&self, search: &SearchRequest<'_>, schema: &Schema, out: &mut Vec<u8>) {
         ber::write_octets(out, self.dn.as_bytes());
         ber::write_nested(out, tag::SEQUENCE, |out| {
-            for attribute in self.attributes.iter().filter(|attribute| attribute.is_selected(search)) {
-                let values = attribute.values.iter().map(Vec::as_slice).filter(|_| !search.types_only);
-                write_attribute(out, attribute.name.as_bytes(), values);
+            for (name, values) in self.attributes.iter().filter(|(name, _)| is_selected(name, search, schema))
+            {
+                let values = values.iter().map(Vec::as_slice).filter(|_| !search.types_only);
+                write_attribute(out, name.as_bytes(), values);
             }
         });
     }
 }
 
-impl Attribute {
-    fn holds(&self, value: &[u8]) -> bool {
-        self.values.iter().any(|held| held.eq_ignore_ascii_case(value))
-    }
-
-    /// RFC 4511 section 4.5.1.8 and RFC 3673.
-    fn is_selected(&self, search: &SearchRequest<'_>) -> bool {
-        let all = if self.operational { &b"+"[..] } else { &b"*"[..] };
-        (search.attributes.is_empty() && !self.operational)
-            || search
-                .attributes
-                .iter()
-                .any(|name| name == all || name.eq_ignore_ascii_case(self.name.as_bytes()))
-    }
+/// Whether a search selects this attribute (RFC 4511 section 4.5.1.8, RFC 3673). A name that the schema lacks is
+/// operational.
+fn is_selected(name: &str, search: &SearchRequest<'_>, schema: &Schema) -> bool {
+    let id = schema.resolve(name.as_bytes());
+    let is_user = id.is_some_and(|id| schema.attribute(id).usage == Usage::UserApplications);
+    let all = if is_user { b"*" } else { b"+" };
+    let mut selected = search.attributes.iter();
+    (search.attributes.is_empty() && is_user)
+        || selected.any(|asked| asked == all || asked.eq_ignore_ascii_case(name.as_bytes()))
 }

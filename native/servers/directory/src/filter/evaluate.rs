@@ -49,9 +49,15 @@ pub(crate) struct Computed<'s> {
 
 impl CompiledFilter {
     /// Whether the filter is true of an entry outside the store, such as the root DSE.
-    pub fn matches(&self, schema: &Schema, dn: &[u8], attributes: Attributes<'_>) -> bool {
+    pub(crate) fn matches(
+        &self,
+        schema: &Schema,
+        dn: &[u8],
+        attributes: Attributes<'_>,
+        effort: &mut Effort,
+    ) -> bool {
         let subject = Subject { schema, dn, attributes, computed: None };
-        self.evaluate(&subject, &mut Effort::default()) == Truth::True
+        self.evaluate(&subject, effort) == Truth::True
     }
 
     /// Evaluates the filter on an entry. An empty filter, never compiled, is undefined.

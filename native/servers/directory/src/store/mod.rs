@@ -43,7 +43,7 @@ pub(crate) use scratch::{KEPT, trim};
 pub(crate) use budget::Budget;
 pub(crate) use compare::has_options;
 pub(crate) use effort::Effort;
-pub(crate) use operational::SUBSCHEMA_DN;
+pub(crate) use operational::{SUBSCHEMA_DN, write_time};
 pub(crate) use prefetch::Prefetch;
 pub(crate) use prepared::Form;
 pub(crate) use scratch::LISTED;
@@ -273,14 +273,6 @@ impl Store {
     /// Whether the entry of this name has subordinates.
     pub(crate) fn is_container(&self, dn: &[u8], scratch: &mut Scratch) -> bool {
         self.find(dn, scratch).is_ok_and(|id| self.children.contains_key(&id.0))
-    }
-
-    /// Bytes of each index, by the name of its attribute; the index of names is `dn`.
-    pub fn index_bytes(&self) -> Vec<(String, usize)> {
-        let named = |(id, bytes)| (self.schema.canonical_name(id).to_owned(), bytes);
-        let mut all: Vec<(String, usize)> = self.indexes.bytes().map(named).collect();
-        all.push(("dn".to_owned(), self.names.bytes()));
-        all
     }
 
     fn is_suffix(&self, dn: &[u8], scratch: &mut Scratch) -> bool {

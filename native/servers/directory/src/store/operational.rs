@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-fn write_time(seconds: u32, out: &mut Vec<u8>) {
+pub(crate) fn write_time(seconds: u32, out: &mut Vec<u8>) {
     write_timestamp(i64::from(seconds), out);
     out.push(b'Z');
 }

@@ -304,12 +304,15 @@ fn the_subschema_is_found_under_every_spelling_and_unknown_types_are_undefined()
         f::write_not(out, |out| f::write_equality(out, b"noSuchType", b"x"));
     });
     let present = || filter(|out| f::write_present(out, b"objectClass"));
+    let since = |time| filter(|out| f::write_greater_or_equal(out, b"modifyTimestamp", time));
     for (base, filter, count) in [
         ("cn=Subschema", present(), 1),
         ("CN = subschema", present(), 1),
         ("2.5.4.3=subschema", present(), 1),
         (" OID.2.5.4.3 = SUB\\73CHEMA", present(), 1),
         ("cn=Subschema", negated.clone(), 0),
+        ("cn=Subschema", since(b"20200101000000Z"), 1),
+        ("cn=Subschema", since(b"20990101000000Z"), 0),
         ("", negated, 0),
     ] {
         let search = Search { base, scope: Scope::Base, filter, ..Search::default() };
