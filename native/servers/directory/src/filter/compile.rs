@@ -1,7 +1,7 @@
 //! Compiles decoded filters to nodes.
 
 use wire::ldap::Filter;
-use wire::ldap::filter::{Assertion, Extensible, Kind, Piece};
+use wire::ldap::filter::{Assertion, Extensible, Kind, Piece, pieces};
 
 use super::CompiledFilter;
 use super::node::{Item, Node, PieceSpan, Span, Target, Test};
@@ -110,7 +110,7 @@ impl CompiledFilter {
         }
         let (id, mut target) = match filter.attribute {
             Some(attribute) => self.known.target(schema, attribute).map(|(id, target)| (Some(id), target))?,
-            None => (None, Target::ANY),
+            None => (None, Target::default()),
         };
         target.dn_attributes = filter.dn_attributes;
         let rule = match (filter.rule, id) {
@@ -123,7 +123,8 @@ impl CompiledFilter {
             Role::Equality => self.equal(schema, matching, filter.value)?,
             Role::Ordering => Test::Before { matching, normal: self.normal(schema, matching, filter.value)? },
             Role::Substrings => {
-                let pieces = self.pieces(matching, written_pieces(filter.value))?;
+                // RFC 4517 section 3.3.30: asterisks separate the pieces.
+                let pieces = self.pieces(matching, pieces(filter.value.split(|&byte| byte == b'*')))?;
                 Test::Pieces { matching, pieces }
             }
             Role::BitAnd | Role::BitOr => {
@@ -181,27 +182,4 @@ impl CompiledFilter {
         }
         Some(Span { start, end: self.bytes.len() as u32 })
     }
-}
-
-impl Target {
-    /// All types to which the rule applies.
-    const ANY: Self = Self {
-        attribute: None,
-        computed: None,
-        name: Span { start: 0, end: 0 },
-        subtypes: Span { start: 0, end: 0 },
-        options: Span { start: 0, end: 0 },
-        dn_attributes: false,
-    };
-}
-
-/// The pieces of a substring assertion as a string (RFC 4517 section 3.3.30): `*` separates.
-fn written_pieces(value: &[u8]) -> impl Iterator<Item = Piece<'_>> {
-    let count = value.split(|&byte| byte == b'*').count();
-    let parts = value.split(|&byte| byte == b'*').enumerate();
-    parts.filter(|(_, part)| !part.is_empty()).map(move |(at, part)| match at {
-        0 => Piece::Initial(part),
-        at if at + 1 == count => Piece::Final(part),
-        _ => Piece::Any(part),
-    })
 }

@@ -47,15 +47,8 @@ pub(crate) struct Item {
     pub(crate) test: Test,
 }
 
-impl Item {
-    /// Whether the parts of the entry's name are tested, too.
-    pub(crate) const fn has_dn_attributes(&self) -> bool {
-        self.target.dn_attributes
-    }
-}
-
 /// The attribute whose values are tested.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Target {
     /// The asserted type; `None` for every type to which the rule applies.
     pub(crate) attribute: Option<AttributeId>,
@@ -68,7 +61,7 @@ pub(crate) struct Target {
     /// The asserted description if it has options, otherwise empty.
     pub(super) options: Span,
     /// Whether the parts of the entry's name are tested, too.
-    pub(super) dn_attributes: bool,
+    pub(crate) dn_attributes: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Filters of ILS clients, rewritten to the filters of RFC 4511.
 
-use wire::ldap::filter::{self, Filter, Kind, Piece};
+use wire::ldap::filter::{self, Filter, Kind};
 
 use super::{STTL, seconds};
 
@@ -43,14 +43,7 @@ fn write_wildcard(attribute: &[u8], value: &[u8], out: &mut Vec<u8>) {
         filter::write_present(out, attribute);
         return;
     }
-    let last = value.split(|byte| *byte == b'%').count() - 1;
-    let pieces = value.split(|byte| *byte == b'%').enumerate();
-    let pieces = pieces.filter(|(_, text)| !text.is_empty()).map(|(at, text)| match at {
-        0 => Piece::Initial(text),
-        at if at == last => Piece::Final(text),
-        _ => Piece::Any(text),
-    });
-    filter::write_substrings(out, attribute, pieces);
+    filter::write_substrings(out, attribute, filter::pieces(value.split(|byte| *byte == b'%')));
 }
 
 /// Whether a filter matches at most one user: it has the complete name.
@@ -66,6 +59,7 @@ pub(super) fn names_one(filter: Filter<'_>) -> bool {
 mod tests {
     use super::*;
     use wire::ber::Reader;
+    use wire::ldap::filter::Piece;
 
     fn rewritten(write: impl FnOnce(&mut Vec<u8>)) -> (Option<u32>, Vec<u8>) {
         let (mut before, mut after) = (Vec::new(), Vec::new());

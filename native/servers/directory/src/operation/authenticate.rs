@@ -9,20 +9,10 @@ use crate::slow_binds::Check;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The result of comparing a password with an entry's.
-pub(super) enum Verified {
-    /// Right, with the entry's stored name.
-    Right(Box<[u8]>),
-    /// Wrong, or there is no such entry.
-    Wrong,
-    /// Right if this check succeeds.
-    Slow(Box<[u8]>, Check),
-}
-
 /// The identity of a client.
 pub(super) enum Authenticated {
     Now(Identity),
-    /// This entry, if the check succeeds.
+    /// The entry of this name, if the check of its slow hashes succeeds.
     Slow(Box<[u8]>, Check),
 }
 
@@ -37,23 +27,19 @@ pub(super) fn authenticate(
         return if known { Ok(Authenticated::Now(Identity::Admin)) } else { Err(invalid_credentials()) };
     }
     // The answer does not reveal whether the name or the password was wrong.
-    match verify_entry(name, password, turn) {
-        Verified::Right(name) => Ok(Authenticated::Now(Identity::Entry(name))),
-        Verified::Wrong => Err(invalid_credentials()),
-        Verified::Slow(name, check) => Ok(Authenticated::Slow(name, check)),
-    }
+    authenticate_entry(name, password, turn).ok_or_else(invalid_credentials)
 }
 
-/// Compares `password` with an entry's passwords. A password over the length limit is wrong.
-pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Verified {
+/// The entry of this name; `None` if there is none, or if `password` is not one of its passwords or is too long.
+pub(super) fn authenticate_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Option<Authenticated> {
     let limits = &turn.settings.limits;
     if password.len() > limits.password_bytes {
-        return Verified::Wrong;
+        return None;
     }
     let now = turn.seconds();
     let store = turn.access.read();
     let login = store.find_login(name, now, &mut turn.scratch.store);
-    let Some(entry) = login.and_then(|id| store.entry(id)) else { return Verified::Wrong };
+    let entry = store.entry(login?)?;
     let verified = entry
         .attributes()
         .iter()
@@ -61,12 +47,10 @@ pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
         .filter(|attribute| auth::is_password(attribute.name))
         .any(|attribute| auth::is_in(attribute, password));
     if verified {
-        return Verified::Right(entry.dn().into());
+        return Some(Authenticated::Now(Identity::Entry(entry.dn().into())));
     }
-    match auth::slow(entry.attributes(), password, limits) {
-        slow if slow.is_empty() => Verified::Wrong,
-        slow => Verified::Slow(entry.dn().into(), Check::new(password, slow)),
-    }
+    let slow = auth::slow(entry.attributes(), password, limits);
+    (!slow.is_empty()).then(|| Authenticated::Slow(entry.dn().into(), Check::new(password, slow)))
 }
 
 /// Whether an entry still has this stored password.

@@ -3,7 +3,7 @@
 use net::Step;
 use wire::ldap::{BindRequest, Credentials, Request, ResultCode, op};
 
-use super::authenticate::{Authenticated, authenticate, invalid_credentials};
+use super::authenticate::{Authenticated, authenticate};
 use super::sasl;
 use crate::answer;
 use crate::controls;
@@ -23,35 +23,22 @@ pub(super) fn run(
     // anonymous.
     session.searches.clear();
     session.identity = Identity::Anonymous;
-    match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
-        Ok(Authenticated::Now(identity)) => {
-            session.identity = identity;
-            answer::success(&mut turn.out, request.id, op::BIND_RESPONSE);
-        }
+    let identity = match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
         Ok(Authenticated::Slow(name, check)) => {
             session.wait(request.id, WaitingRequest::Bind(name), check, turn);
             return Step::Wait;
         }
-        Err(refusal) => answer::refusal(&mut turn.out, request.id, op::BIND_RESPONSE, &refusal),
-    }
+        Ok(Authenticated::Now(identity)) => Ok(identity),
+        Err(refusal) => Err(refusal),
+    };
+    end(session, request.id, identity, turn);
     Step::Next
 }
 
-/// Answers a bind that has waited for a check: if the password was right, the client becomes the entry of
-/// this name.
-pub(super) fn end(
-    session: &mut Session,
-    id: i32,
-    name: Result<Option<Box<[u8]>>, Refusal>,
-    turn: &mut Turn<'_>,
-) {
-    match name.and_then(|name| name.ok_or_else(invalid_credentials)) {
-        Ok(name) => {
-            session.identity = Identity::Entry(name);
-            answer::success(&mut turn.out, id, op::BIND_RESPONSE);
-        }
-        Err(refusal) => answer::refusal(&mut turn.out, id, op::BIND_RESPONSE, &refusal),
-    }
+/// Answers a bind, and gives the session its identity.
+pub(super) fn end(session: &mut Session, id: i32, identity: Result<Identity, Refusal>, turn: &mut Turn<'_>) {
+    let outcome = identity.map(|identity| session.identity = identity);
+    answer::outcome(&mut turn.out, id, op::BIND_RESPONSE, outcome);
 }
 
 fn identify(

@@ -39,14 +39,21 @@ pub(super) fn run(
             format!("the extended operation {} is not supported", String::from_utf8_lossy(other)),
         )),
     });
-    match outcome {
-        Ok(Some((name, value))) => {
-            write_extended(&mut turn.out, request.id, &Verdict::SUCCESS, name, value.as_deref());
-        }
-        Ok(None) => return Step::Wait,
-        Err(refusal) => answer::refusal(&mut turn.out, request.id, op::EXTENDED_RESPONSE, &refusal),
-    }
+    let Some(outcome) = outcome.transpose() else { return Step::Wait };
+    respond(request.id, outcome, turn);
     Step::Next
+}
+
+/// The name and the value of an extended response.
+type Response<'n> = (Option<&'n [u8]>, Option<Vec<u8>>);
+
+fn respond(id: i32, outcome: Result<Response<'_>, Refusal>, turn: &mut Turn<'_>) {
+    match outcome {
+        Ok((name, value)) => {
+            write_extended(&mut turn.out, id, &Verdict::SUCCESS, name, value.as_deref());
+        }
+        Err(refusal) => answer::refusal(&mut turn.out, id, op::EXTENDED_RESPONSE, &refusal),
+    }
 }
 
 /// Answers a password modify that has waited for a check: the password is set if the old password was right.
@@ -61,10 +68,7 @@ pub(super) fn end_password_modify(
         true => password::set(user, new, turn),
         false => Err(password::wrong_old()),
     });
-    match set {
-        Ok(value) => write_extended(&mut turn.out, id, &Verdict::SUCCESS, None, value.as_deref()),
-        Err(refusal) => answer::refusal(&mut turn.out, id, op::EXTENDED_RESPONSE, &refusal),
-    }
+    respond(id, set.map(|value| (None, value)), turn);
 }
 
 /// RFC 4532: the authorization identity, empty for anonymous.

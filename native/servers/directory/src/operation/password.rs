@@ -5,7 +5,7 @@ use wire::ldap::attributes::read_attribute;
 use wire::ldap::request::write_attribute;
 use wire::ldap::{Change, ExtendedRequest, ResultCode};
 
-use super::authenticate::{Verified, verify_entry};
+use super::authenticate::{Authenticated, authenticate_entry};
 use crate::access;
 use crate::auth::{self, Password};
 use crate::identity::Identity;
@@ -123,10 +123,10 @@ fn authorize(
     request: &PasswordModifyRequest<'_>,
     turn: &mut Turn<'_>,
 ) -> Result<Option<Check>, Refusal> {
-    match request.old.map(|old| verify_entry(user, old, turn)) {
-        Some(Verified::Right(_)) => Ok(None),
-        Some(Verified::Slow(_, check)) => Ok(Some(check)),
-        Some(Verified::Wrong) => Err(wrong_old()),
+    match request.old.map(|old| authenticate_entry(user, old, turn)) {
+        Some(Some(Authenticated::Now(_))) => Ok(None),
+        Some(Some(Authenticated::Slow(_, check))) => Ok(Some(check)),
+        Some(None) => Err(wrong_old()),
         None if is_own(session, user) => Ok(None),
         None => access::may_write(turn.settings, &session.identity).map(|()| None),
     }

@@ -3,8 +3,9 @@
 use net::Step;
 use wire::ldap::ResultCode;
 
-use super::authenticate::still_has;
+use super::authenticate::{invalid_credentials, still_has};
 use super::{bind, extended};
+use crate::identity::Identity;
 use crate::session::{Session, WaitingRequest};
 use crate::slow_binds::Outcome;
 use crate::store::Refusal;
@@ -32,7 +33,8 @@ pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_
     };
     match waiting.request {
         WaitingRequest::Bind(name) => {
-            bind::end(session, waiting.id, right.map(|right| right.then_some(name)), turn)
+            let entry = |right: bool| right.then_some(Identity::Entry(name)).ok_or_else(invalid_credentials);
+            bind::end(session, waiting.id, right.and_then(entry), turn);
         }
         WaitingRequest::PasswordModify(user, new) => {
             let new = new.as_ref().map(|new| &*new.0);

@@ -193,7 +193,7 @@ impl Planner<'_> {
 
     #[inline]
     fn item(&mut self, item: &Item, most: u64) -> Option<Plan> {
-        if item.has_dn_attributes() {
+        if item.target.dn_attributes {
             return None;
         }
         if item.target.computed == Some(Operational::MemberInChain) {

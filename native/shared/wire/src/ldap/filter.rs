@@ -205,6 +205,16 @@ fn extensible(content: &[u8]) -> Result<Extensible<'_>, BerError> {
     Ok(Extensible { rule, attribute, value, dn_attributes })
 }
 
+/// The pieces of a substring assertion: its non-empty parts between wildcards. `parts` includes the empty parts.
+pub fn pieces<'p>(parts: impl Iterator<Item = &'p [u8]> + Clone) -> impl Iterator<Item = Piece<'p>> {
+    let count = parts.clone().count();
+    parts.enumerate().filter(|(_, part)| !part.is_empty()).map(move |(at, part)| match at {
+        0 => Piece::Initial(part),
+        at if at + 1 == count => Piece::Final(part),
+        _ => Piece::Any(part),
+    })
+}
+
 fn piece(element: Tlv<'_>) -> Option<Piece<'_>> {
     match element.tag {
         0x80 => Some(Piece::Initial(element.value)),

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 
 use super::error::MAX_FILTER_DEPTH;
 use super::filter::{
-    AND, Assertion, Extensible, Filter, Kind, NOT, OR, Piece, Pieces, write_approx, write_equality,
+    AND, Assertion, Extensible, Filter, Kind, NOT, OR, Piece, Pieces, pieces, write_approx, write_equality,
     write_extensible, write_greater_or_equal, write_less_or_equal, write_present, write_substrings,
 };
 use crate::ber;
@@ -152,19 +152,12 @@ impl<'t> Cursor<'t> {
         while self.eat(b"*") {
             parts.push(self.part()?);
         }
-        let last = parts.len() - 1;
-        if last == 0 {
+        if parts.len() == 1 {
             write_equality(out, attribute, &parts[0]);
         } else if parts.iter().all(Vec::is_empty) {
             write_present(out, attribute);
         } else {
-            let pieces = parts.iter().enumerate().filter(|(_, part)| !part.is_empty());
-            let pieces = pieces.map(|(place, part)| match place {
-                0 => Piece::Initial(part),
-                _ if place == last => Piece::Final(part),
-                _ => Piece::Any(part),
-            });
-            write_substrings(out, attribute, pieces);
+            write_substrings(out, attribute, pieces(parts.iter().map(Vec::as_slice)));
         }
         Ok(())
     }
