@@ -13,34 +13,29 @@ use crate::limits::Limits;
 /// refresh (`sttl=10`).
 pub const ILS_TTL_S: u32 = 600;
 
-/// Missing keys have their defaults.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    pub host: String,
-    /// The port; with 0 the system chooses.
-    pub port: u16,
-    /// Threads that serve clients, each with its own listener.
-    pub threads: usize,
-    /// The root of the tree.
-    pub suffix: String,
-    /// The protocol of clients: `ils` adds the behaviour of an Internet Locator Server.
-    pub profile: Profile,
-    /// A schema file with types and classes beside the standard ones.
-    pub schema: Option<PathBuf>,
-    pub ldif: Option<PathBuf>,
-    /// The administrator. If it is set, only the administrator may write.
-    pub admin_dn: Option<String>,
-    pub admin_password: Option<Secret>,
-    /// Whether every write is refused.
-    pub read_only: bool,
-    /// Whether clients that have not bound with a name may only bind.
-    pub require_bind: bool,
-    /// The time to live of an entry that registers in the ILS profile without one.
-    pub ils_ttl_s: u32,
-    /// `None` without TLS.
-    pub tls: Option<Tls>,
-    pub limits: Limits,
+net::config! {
+    pub struct Config {
+        /// The root of the tree.
+        suffix: String = "o=Intranet".into();
+        /// The protocol of clients: `ils` adds the behaviour of an Internet Locator Server.
+        profile: Profile = Profile::Paper;
+        /// A schema file with types and classes beside the standard ones.
+        schema: Option<PathBuf> = None;
+        /// An LDIF file to load.
+        ldif: Option<PathBuf> = None;
+        /// The administrator. If it is set, only the administrator may write.
+        admin_dn: Option<String> = None;
+        admin_password: Option<Secret> = None;
+        /// Whether every write is refused.
+        read_only: bool = false;
+        /// Whether clients that have not bound with a name may only bind.
+        require_bind: bool = false;
+        /// The time to live of an entry that registers in the ILS profile without one.
+        ils_ttl_s: u32 = ILS_TTL_S;
+        /// `None` without TLS.
+        tls: Option<Tls> = None;
+        limits: Limits = Limits::default();
+    }
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -51,25 +46,4 @@ pub struct Tls {
     /// Whether clients begin without TLS and request it (StartTLS). Otherwise all clients begin with TLS
     /// (ldaps).
     pub start: bool,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            host: "127.0.0.1".into(),
-            port: 0,
-            threads: 1,
-            suffix: "o=Intranet".into(),
-            profile: Profile::Paper,
-            schema: None,
-            ldif: None,
-            admin_dn: None,
-            admin_password: None,
-            read_only: false,
-            require_bind: false,
-            ils_ttl_s: ILS_TTL_S,
-            tls: None,
-            limits: Limits::default(),
-        }
-    }
 }

@@ -2,8 +2,10 @@
 //! with or without TLS, admission, and limits for clients that stall or do not read.
 //!
 //! A server implements [`Service`], which turns bytes into answers, and runs it on the [`Reactor`] of each
-//! thread of a [`Server`]. It declares its own counters and limits with [`counters!`] and [`limits!`].
+//! thread of a [`Server`]. It declares its counters, limits and configuration with [`counters!`],
+//! [`limits!`] and [`config!`].
 
+mod config;
 mod connection;
 mod gate;
 mod limits;

@@ -1,0 +1,36 @@
+//! How a server declares its configuration.
+
+/// Declares a server's configuration: the fields of every server, and the server's own. One line says a field's name,
+/// type and default. Missing keys have their defaults.
+#[macro_export]
+macro_rules! config {
+    (
+        $(#[$config_doc:meta])* pub struct $Config:ident {
+            $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*
+        }
+    ) => {
+        $(#[$config_doc])*
+        #[derive(Debug, Clone, ::serde::Serialize, ::serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $Config {
+            /// The address to listen on.
+            pub host: String,
+            /// The port; with 0 the system chooses.
+            pub port: u16,
+            /// Threads that serve clients, each with its own listener.
+            pub threads: usize,
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl Default for $Config {
+            fn default() -> Self {
+                Self {
+                    host: "127.0.0.1".into(),
+                    port: 0,
+                    threads: 1,
+                    $($name: $default,)*
+                }
+            }
+        }
+    };
+}
