@@ -28,6 +28,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, count) in running.stats().named() {
         println!("{name:16} {count}");
     }
-    running.stop();
+    drop(running);
     Ok(())
 }

@@ -11,6 +11,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, value) in running.stats().named() {
         println!("{name:16} {value}");
     }
-    running.stop();
+    drop(running);
     Ok(())
 }

@@ -26,10 +26,6 @@ impl Serving for Running {
     fn unknown_names(&self) -> Vec<String> {
         Running::unknown_names(self)
     }
-
-    fn stop(self: Box<Self>) {
-        Running::stop(*self);
-    }
 }
 
 #[pymethods]

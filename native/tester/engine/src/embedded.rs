@@ -9,7 +9,7 @@ use pyo3::types::{IntoPyDict, PyDict};
 use crate::errors::error_of;
 use crate::kind::Kind;
 
-/// A running server.
+/// A running server; dropping it closes every connection and ends the threads.
 pub trait Serving: Send {
     /// The CA certificate in PEM, if the server made one at its start.
     fn made_ca(&self) -> Option<&str>;
@@ -19,8 +19,6 @@ pub trait Serving: Send {
     fn unknown_names(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Closes every connection and ends the threads.
-    fn stop(self: Box<Self>);
 }
 
 /// A server, served by threads of this process: the base of `Directory`, `Site` and `WebServer`.
@@ -76,9 +74,7 @@ impl EmbeddedServer {
     fn stop(&self, py: Python<'_>) {
         py.detach(|| {
             let running = self.running().take();
-            if let Some(running) = running {
-                running.stop();
-            }
+            drop(running);
         });
     }
 

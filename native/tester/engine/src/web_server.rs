@@ -21,10 +21,6 @@ impl Serving for Running {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.stats().named()
     }
-
-    fn stop(self: Box<Self>) {
-        Running::stop(*self);
-    }
 }
 
 #[pymethods]

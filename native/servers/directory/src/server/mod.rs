@@ -147,9 +147,6 @@ impl Running {
     pub fn unknown_names(&self) -> Vec<String> {
         self.shared.settings.unknown.list()
     }
-
-    /// Closes every connection and ends.
-    pub fn stop(self) {}
 }
 
 impl Drop for Running {

@@ -35,7 +35,7 @@ fn a_port_in_use_is_named_with_any_number_of_threads() {
             let message = refusal(&format!(r#"{{"port": {port}, "threads": {others}}}"#));
             assert!(message.contains(&format!("127.0.0.1:{port} is in use")), "{message}");
         }
-        first.stop();
+        drop(first);
         let again = directory::start(config(&format!(r#"{{"port": {port}, "threads": {threads}}}"#)), None);
         assert_eq!(again.unwrap().addr().port(), port);
     }

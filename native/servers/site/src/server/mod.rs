@@ -167,10 +167,6 @@ impl Running {
     pub fn stats(&self) -> Stats {
         Stats { traffic: self.server.traffic(), served: Counters::sum(&self.shared.published) }
     }
-
-    /// Closes every connection, commits pending writes, and ends. The database is then a single
-    /// file again, without a write-ahead log.
-    pub fn stop(self) {}
 }
 
 impl Drop for Running {

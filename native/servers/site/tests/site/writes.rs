@@ -185,7 +185,7 @@ fn answered_writes_are_in_the_file_and_the_log_is_removed_when_the_site_ends() {
     }
     assert_eq!(client.post("/users", None, "name=New").status, 201);
     let Site { running, database, _folder } = site;
-    running.stop();
+    drop(running);
     let log = database.with_file_name("people.upd-wal");
     assert!(!log.exists(), "the log is part of the file now");
     let db = Connection::open(&database).unwrap();
@@ -199,10 +199,10 @@ fn answered_writes_are_in_the_file_and_the_log_is_removed_when_the_site_ends() {
 #[test]
 fn the_last_of_many_threads_removes_the_log() {
     let Site { running, database, _folder: folder } = Site::start();
-    running.stop();
+    drop(running);
     for _ in 0..200 {
         let config = Config { database: database.clone(), threads: 8, ..Config::default() };
-        site::start(config, &Expected::default()).unwrap().stop();
+        drop(site::start(config, &Expected::default()).unwrap());
         let left: Vec<_> =
             folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["people.upd"]);

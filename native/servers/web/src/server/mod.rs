@@ -128,9 +128,6 @@ impl Running {
     pub fn stats(&self) -> Stats {
         Stats { traffic: self.server.traffic(), served: Counters::sum(&self.shared.published) }
     }
-
-    /// Closes every connection, kills the running programs, and ends.
-    pub fn stop(self) {}
 }
 
 impl Drop for Running {

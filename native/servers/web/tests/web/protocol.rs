@@ -202,7 +202,7 @@ fn several_threads_share_one_port_and_stopping_closes_connections() {
     let mut clients: Vec<_> = (0..40).map(|_| web.client()).collect();
     assert!(clients.iter_mut().all(|client| client.get("/a.txt", None).text() == "content"));
     web.has_counted(|stats| stats.served.files == 40);
-    web.running.stop();
+    drop(web.running);
     assert!(clients.iter_mut().all(|client| client.is_closed()));
 }
 
