@@ -73,7 +73,7 @@ impl Session {
 
     /// Makes a request wait for a slow hash.
     pub(crate) fn wait(&mut self, id: i32, request: WaitingRequest, check: Check, turn: &Turn<'_>) {
-        let stored = check.stored().to_vec();
+        let stored = check.stored.clone();
         let place = turn.slow_binds.begin(self.connection, self.from, check);
         self.waiting = Some(Box::new(Waiting { id, request, stored, place }));
     }

@@ -37,17 +37,13 @@ const PATIENCE: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct Check {
     password: Password,
-    stored: Vec<Slow>,
+    /// In the order of checking.
+    pub(crate) stored: Vec<Slow>,
 }
 
 impl Check {
     pub(crate) fn new(password: &[u8], stored: Vec<Slow>) -> Self {
         Self { password: Password(password.into()), stored }
-    }
-
-    /// The stored values, in the order of checking.
-    pub(crate) fn stored(&self) -> &[Slow] {
-        &self.stored
     }
 
     /// The memory of the check: the maximum over the values, which are checked one after the other.

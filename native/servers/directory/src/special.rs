@@ -101,7 +101,7 @@ fn root_dse(session: &Session, turn: &mut Turn<'_>) -> Special {
 fn subschema(turn: &mut Turn<'_>) -> Special {
     let created = turn.settings.started;
     let store = turn.access.read();
-    let (schema, modified) = (store.schema(), store.schema_modified().unwrap_or(created));
+    let (schema, modified) = (store.schema(), store.schema_modified.unwrap_or(created));
     let mut attributes = vec![
         ("objectClass", vec![b"top".to_vec(), b"subentry".to_vec(), b"subschema".to_vec()]),
         ("cn", vec![b"Subschema".to_vec()]),

@@ -107,7 +107,7 @@ pub(crate) struct Connection<S: Service> {
     /// Bytes received and sent recently, to recognise a stalled client.
     pace: Pace,
     /// The next piece of the answer takes long.
-    long: bool,
+    pub(crate) long: bool,
     /// See [`ConnectionId`](crate::ConnectionId).
     pub(crate) serial: u64,
     /// Whether the poll reports when the socket is writable.
@@ -171,12 +171,6 @@ impl<S: Service> Connection<S> {
             && self.unsent.is_empty()
             && self.input.is_empty()
             && !S::has_output(&self.session)
-    }
-
-    /// Whether the next piece of the answer takes long.
-    #[inline]
-    pub(crate) const fn is_long(&self) -> bool {
-        self.long
     }
 
     #[inline]

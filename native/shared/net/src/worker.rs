@@ -230,7 +230,7 @@ impl<S: Service> Worker<S> {
             start = one.input_end;
             if let Some(connection) = self.connections.get_mut(one.slot) {
                 one.failed |= connection.answer(bytes, &mut self.turn).is_err();
-                answered |= !connection.is_long();
+                answered |= !connection.long;
             }
             one.answers_end = self.turn.service.out().len();
         }
@@ -278,7 +278,7 @@ impl<S: Service> Worker<S> {
             && !connection.queued
         {
             connection.queued = true;
-            let queue = if connection.is_long() { &mut self.long } else { &mut self.queue };
+            let queue = if connection.long { &mut self.long } else { &mut self.queue };
             queue.push_back(slot);
         }
     }

@@ -68,10 +68,6 @@ fn decrypt(
     Ok(PrivatePkcs8KeyDer::from(open.as_bytes().to_vec()).into())
 }
 
-pub(crate) fn roots(path: &Path) -> Result<RootCertStore, ConfigError> {
-    store(path, &authorities(path, None)?)
-}
-
 /// The certificates of a file, or of a text that has been read already.
 pub(crate) fn authorities(
     path: &Path,

@@ -58,7 +58,7 @@ impl Acceptor {
         let builder = match &spec.client_ca {
             None => builder.with_no_client_auth(),
             Some(path) => {
-                let roots = Arc::new(pem::roots(path)?);
+                let roots = Arc::new(pem::store(path, &pem::authorities(path, None)?)?);
                 let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider());
                 let verifier = verifier
                     .build()

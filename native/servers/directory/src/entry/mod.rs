@@ -30,7 +30,7 @@ pub struct Projection {
     wanted: Vec<Wanted>,
     names: Vec<u8>,
     /// Requested ranges of values.
-    ranges: Vec<Range>,
+    pub(crate) ranges: Vec<Range>,
 }
 
 /// A listed description.
@@ -82,11 +82,6 @@ impl Projection {
         if self.all_user && naming == Naming::Canonical {
             self.wanted.retain(|wanted| wanted.computed.is_some());
         }
-    }
-
-    /// The requested ranges of values.
-    pub(crate) fn ranges(&self) -> &[Range] {
-        &self.ranges
     }
 
     /// The heap memory it holds.

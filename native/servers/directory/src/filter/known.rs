@@ -41,8 +41,8 @@ impl Known {
     #[inline]
     pub(super) fn start(&mut self, schema: &Schema) {
         self.next = 0;
-        if self.stamp != schema.stamp() || self.descriptions.len() > MANY || self.classes.len() > MANY {
-            *self = Self { stamp: schema.stamp(), ..Self::default() };
+        if self.stamp != schema.stamp || self.descriptions.len() > MANY || self.classes.len() > MANY {
+            *self = Self { stamp: schema.stamp, ..Self::default() };
         }
     }
 

@@ -388,8 +388,8 @@ impl RunningSearch {
             if !context.store.add_constructed(id, projection, now, effort, context.body) {
                 return false;
             }
-            if ad::may_need_ranges(context.body) || !projection.ranges().is_empty() {
-                ad::in_ranges(context.body, projection.ranges());
+            if ad::may_need_ranges(context.body) || !projection.ranges.is_empty() {
+                ad::in_ranges(context.body, &projection.ranges);
             }
         }
         if let (Some(name), Some(end)) = (&self.minutes, entry.expires) {

@@ -64,8 +64,8 @@ pub struct Schema {
     /// By class: the class itself and its superclasses.
     superclasses: Vec<Vec<u16>>,
     object_class: Option<AttributeId>,
-    /// Changes with every change of the schema.
-    stamp: u64,
+    /// Schemas with the same stamp have the same types and classes under the same numbers.
+    pub(crate) stamp: u64,
 }
 
 /// A stamp that no other schema of this process has.
@@ -116,12 +116,6 @@ impl Schema {
     #[inline]
     pub fn canonical_name(&self, id: AttributeId) -> &str {
         self.attribute(id).name()
-    }
-
-    /// Schemas with the same stamp have the same types and classes under the same numbers.
-    #[inline]
-    pub(crate) const fn stamp(&self) -> u64 {
-        self.stamp
     }
 
     /// The number of types; valid type numbers are smaller.

@@ -55,7 +55,7 @@ pub(crate) struct Bodies {
     free_units: u32,
     large: Vec<Box<[u8]>>,
     large_free: Vec<u32>,
-    bytes: u64,
+    pub(crate) bytes: u64,
     /// The number of bodies longer than [`LONG`].
     long: usize,
 }
@@ -156,11 +156,6 @@ impl Bodies {
         }
     }
 
-    /// Bytes of all bodies.
-    pub(crate) const fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Whether any body is longer than [`LONG`].
     pub(crate) const fn any_long(&self) -> bool {
         self.long > 0
@@ -244,7 +239,7 @@ mod tests {
                     prop_assert_eq!(bodies.get(*place), body.as_slice());
                 }
             }
-            prop_assert_eq!(bodies.bytes(), kept.iter().map(|(_, body)| body.len() as u64).sum::<u64>());
+            prop_assert_eq!(bodies.bytes, kept.iter().map(|(_, body)| body.len() as u64).sum::<u64>());
         }
     }
 

@@ -12,7 +12,6 @@ mod budget;
 mod compare;
 mod constructed;
 mod draft;
-mod effort;
 mod inspect;
 mod maintain;
 mod modify;
@@ -20,13 +19,13 @@ mod naming;
 mod operational;
 mod prefetch;
 mod prepared;
-mod refusal;
 mod remove;
 mod rename;
 mod scratch;
 mod slots;
 pub(crate) mod work;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -36,16 +35,14 @@ use wire::dn::Dn;
 use wire::ldap::{Attributes, ResultCode};
 
 pub use operational::Operational;
-pub use refusal::Refusal;
 pub use scratch::Scratch;
 pub(crate) use scratch::{KEPT, trim};
 
 pub(crate) use budget::Budget;
 pub(crate) use compare::has_options;
-pub(crate) use effort::Effort;
 pub(crate) use operational::{SUBSCHEMA_DN, write_time};
 pub(crate) use prefetch::Prefetch;
-pub(crate) use prepared::Form;
+pub(crate) use prepared::{Effort, Form};
 pub(crate) use scratch::LISTED;
 pub(crate) use slots::{NONE, Slot};
 
@@ -62,6 +59,24 @@ use slots::Slots;
 /// argument of every operation that needs it. Good until 2106.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u32);
+
+/// An LDAP result other than success, which the client receives.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {diagnostic}")]
+pub struct Refusal {
+    /// RFC 4511 appendix A.
+    pub code: ResultCode,
+    pub diagnostic: Cow<'static, str>,
+    /// The deepest existing ancestor, after noSuchObject; otherwise empty.
+    pub matched_dn: Vec<u8>,
+}
+
+impl Refusal {
+    /// A refusal without a matched DN.
+    pub fn new(code: ResultCode, diagnostic: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, diagnostic: diagnostic.into(), matched_dn: Vec::new() }
+    }
+}
 
 /// A slot of the store. It is valid until its entry is removed; then it may hold another entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,7 +126,7 @@ pub struct Store {
     /// The schema before the current write, if that write has declared types.
     declared_from: Option<Arc<Schema>>,
     /// When entries last declared types.
-    schema_modified: Option<UnixSeconds>,
+    pub(crate) schema_modified: Option<UnixSeconds>,
     suffixes: Vec<Suffix>,
     pub(crate) slots: Slots,
     bodies: Bodies,
@@ -207,11 +222,6 @@ impl Store {
         &self.schema
     }
 
-    /// When entries last declared types.
-    pub(crate) const fn schema_modified(&self) -> Option<UnixSeconds> {
-        self.schema_modified
-    }
-
     /// The schema for use after the store's lock has been released.
     pub(crate) fn shared_schema(&self) -> Arc<Schema> {
         Arc::clone(&self.schema)
@@ -240,11 +250,7 @@ impl Store {
     }
 
     pub fn counts(&self) -> Counts {
-        Counts {
-            entries: u64::from(self.slots.used()),
-            dynamic: self.dynamic,
-            body_bytes: self.bodies.bytes(),
-        }
+        Counts { entries: u64::from(self.slots.used), dynamic: self.dynamic, body_bytes: self.bodies.bytes }
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::effort::Effort;
+use super::prepared::Effort;
 use super::slots::NONE;
 use crate::index::MOST;
 

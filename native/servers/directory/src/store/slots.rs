@@ -33,7 +33,7 @@ impl Slot {
 pub(crate) struct Slots {
     slots: Vec<Slot>,
     free: u32,
-    used: u32,
+    pub(crate) used: u32,
 }
 
 impl Default for Slots {
@@ -80,11 +80,6 @@ impl Slots {
 
     pub(crate) fn reserve(&mut self, more: usize) {
         self.slots.reserve(more);
-    }
-
-    /// The number of entries.
-    pub(crate) const fn used(&self) -> u32 {
-        self.used
     }
 
     /// One more than the highest number ever used.

@@ -6,9 +6,29 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::durability::Durability;
 use super::manifest::Manifest;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
+
+/// When a write counts as stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// Committed: the write survives the end of the process.
+    #[default]
+    Normal,
+    /// Committed and synced: the write survives a loss of power, too.
+    Full,
+}
+
+impl Durability {
+    /// SQLite's name of the setting (`PRAGMA synchronous`).
+    const fn synchronous(self) -> &'static str {
+        match self {
+            Self::Normal => "NORMAL",
+            Self::Full => "FULL",
+        }
+    }
+}
 
 /// The properties of the expected UPD; missing properties may have any value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use people::visitor::Visitor;
 use rusqlite::{Connection, Statement, TransactionBehavior};
 
 use super::commits::Commits;
-use super::durability::Durability;
-use super::open::{self, OpenError};
+use super::open::{self, Durability, OpenError};
 use super::schema::{CREATE_PERSON, UPDATE_PERSON};
 
 /// The most writes of one transaction. The bound limits how long later writes wait.

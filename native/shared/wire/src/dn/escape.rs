@@ -7,16 +7,18 @@ pub fn escape_value(value: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(value);
         return;
     }
+    write_escaped(value, out, |byte, out| match byte {
+        0 => out.extend_from_slice(b"\\00"),
+        _ => out.extend_from_slice(&[b'\\', byte]),
+    });
+}
+
+/// Appends a value that is not plain; `escape` appends the bytes that do not stand in a name as they are.
+pub(super) fn write_escaped(value: &[u8], out: &mut Vec<u8>, escape: impl Fn(u8, &mut Vec<u8>)) {
     let last = value.len() - 1;
     for (at, &byte) in value.iter().enumerate() {
-        match byte {
-            0 => out.extend_from_slice(b"\\00"),
-            b' ' if at != 0 && at != last => out.push(byte),
-            b'#' if at != 0 => out.push(byte),
-            b' ' | b'#' => out.extend_from_slice(&[b'\\', byte]),
-            _ if is_special(byte) => out.extend_from_slice(&[b'\\', byte]),
-            _ => out.push(byte),
-        }
+        let edge = (byte == b' ' && (at == 0 || at == last)) || (byte == b'#' && at == 0);
+        if edge || is_special(byte) { escape(byte, out) } else { out.push(byte) }
     }
 }
 

@@ -4,7 +4,7 @@
 //! values are written as a backslash and two hexadecimal digits. So in a normal form **a comma always
 //! separates RDNs**: parent and ancestors follow from the bytes.
 
-use super::escape::{is_plain, is_special};
+use super::escape::{is_plain, write_escaped};
 use super::parse::{Cursor, End};
 use super::{Dn, Pair, Rdn};
 use crate::text;
@@ -91,35 +91,17 @@ fn write_pair(pair: Pair<'_>, rules: &impl Normalise, buffer: &mut Vec<u8>, out:
     rules.value(pair.attribute, pair.value.decode(buffer), out);
     if !is_plain(&out[start..]) {
         let value = out.split_off(start);
-        write_escaped(&value, out);
+        let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
+        write_escaped(&value, out, |byte, out| {
+            out.extend_from_slice(&[b'\\', digit(byte >> 4), digit(byte)])
+        });
     }
-}
-
-fn write_escaped(value: &[u8], out: &mut Vec<u8>) {
-    let last = value.len() - 1;
-    for (at, &byte) in value.iter().enumerate() {
-        let edge = (byte == b' ' && (at == 0 || at == last)) || (byte == b'#' && at == 0);
-        if edge || is_special(byte) {
-            let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
-            out.extend_from_slice(&[b'\\', digit(byte >> 4), digit(byte)]);
-        } else {
-            out.push(byte);
-        }
-    }
-}
-
-/// The first RDN and the parent of a name in normal form; `None` for the root.
-pub fn split_first(normal: &[u8]) -> Option<(&[u8], &[u8])> {
-    if normal.is_empty() {
-        return None;
-    }
-    let comma = normal.iter().position(|&byte| byte == b',');
-    Some(comma.map_or((normal, &[]), |at| (&normal[..at], &normal[at + 1..])))
 }
 
 /// The parent of a name in normal form; `None` for the root.
 pub fn parent(normal: &[u8]) -> Option<&[u8]> {
-    split_first(normal).map(|(_, parent)| parent)
+    let comma = normal.iter().position(|&byte| byte == b',');
+    (!normal.is_empty()).then(|| comma.map_or(&[][..], |at| &normal[at + 1..]))
 }
 
 /// Whether `normal` is `ancestor` or a name below it. Both must be in normal form.

@@ -67,17 +67,10 @@ pub fn write_extended(
 /// Appends a SearchResultEntry whose body (name and attribute list) is already encoded.
 #[inline]
 pub fn write_entry(out: &mut Vec<u8>, id: i32, body: &[u8]) {
-    write_entry_header(out, id, body.len());
-    out.extend_from_slice(body);
-}
-
-/// Appends the bytes before the body of a SearchResultEntry, which has `body_length` bytes.
-#[inline]
-pub fn write_entry_header(out: &mut Vec<u8>, id: i32, body_length: usize) {
     let id = i64::from(id);
-    ber::write_header(out, tag::SEQUENCE, 2 + ber::integer_width(id) + ber::element_size(body_length));
+    ber::write_header(out, tag::SEQUENCE, 2 + ber::integer_width(id) + ber::element_size(body.len()));
     ber::write_integer(out, tag::INTEGER, id);
-    ber::write_header(out, op::SEARCH_ENTRY, body_length);
+    ber::write_element(out, op::SEARCH_ENTRY, body);
 }
 
 /// Appends an LDAPMessage with the content that `fill` appends.
