@@ -68,7 +68,7 @@ class TlsBench(Bench):
             text=True,
             check=True,
         )
-        # It counts in whole seconds, and ends at the turn of one.
+        # The program counts in whole seconds, and ends at the turn of a second.
         took_s = time.monotonic() - began
         counted = re.search(r"(\d+) connections in", done.stdout)
         if counted is None:

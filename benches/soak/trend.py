@@ -66,7 +66,7 @@ class Trend:
 
     @property
     def growth(self) -> float:
-        """Growth from end to end by its slope, as a share of the mean."""
+        """Growth over the window by the slope, as a share of the mean."""
         slope = linear_regression(self.at_s, self.values).slope
         return slope * (self.at_s[-1] - self.at_s[0]) / mean(self.values)
 

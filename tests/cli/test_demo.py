@@ -14,7 +14,7 @@ from tests.support.waiting import eventually, left_s
 SHORT = ("demo", "ps", "--measure", "300ms")
 
 
-def test_demo_measures_and_reports_and_skips_measured_points(tmp_path: Path) -> None:
+def test_demo_measures_reports_and_skips_measured_points(tmp_path: Path) -> None:
     ran = in_process(*SHORT, "--out", "new/folder", cwd=tmp_path).check(0)
     assert "More: " not in ran.out
     title, head, row, *_ = ran.out.splitlines()

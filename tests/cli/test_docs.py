@@ -104,7 +104,7 @@ def messages(module: Path) -> list[str]:
     ]
 
 
-def test_messages_and_help_name_pages_by_the_docs_command() -> None:
+def test_messages_and_help_refer_to_pages_by_the_docs_command() -> None:
     texts = [text for module in MODULES for text in messages(module)]
     texts += [command.help for _, command in commands()]
     assert [text for text in texts if re.search(r"\bdocs/", text)] == []

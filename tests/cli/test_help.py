@@ -107,7 +107,7 @@ def test_required_arguments_are_in_the_usage_line() -> None:
     assert in_process("report", "-h").out.startswith("Usage: sitebench report [OPTIONS] RUN...\n")
 
 
-def test_choices_are_listed_instead_of_the_word_choice() -> None:
+def test_choices_of_an_option_are_listed_instead_of_the_word_choice() -> None:
     shown = in_process("ils", "run", "--help", COLUMNS="80").out
     assert "--arrivals poisson|even\n" in shown
     assert "--keys uniform|zipfian|hotspot|latest\n" in shown

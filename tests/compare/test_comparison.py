@@ -472,7 +472,7 @@ def test_option_varied_by_an_interleaved_command_needs_no_consent(tmp_path: Path
     assert len(found.analysis.points) == 1
 
 
-def test_other_machine_and_other_version_are_reported_in_capitals(tmp_path: Path) -> None:
+def test_other_machine_and_other_version_are_reported_in_capital_letters(tmp_path: Path) -> None:
     other = {
         **MANIFEST,
         "cpu": {"model": "another", "cores": 2, "usable": 2},

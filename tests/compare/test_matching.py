@@ -123,7 +123,7 @@ def test_different_scenario_of_the_same_file_name_is_refused() -> None:
     check_facts(one, other, ("scenario",))
 
 
-def test_programs_with_different_output_are_refused() -> None:
+def test_cgi_programs_with_different_output_are_refused() -> None:
     a, b = ({"targets": [{"name": "nginx"}, {"cgi_program": each}]} for each in "ab")
     with pytest.raises(BadInput, match="different CGI programs"):
         check_facts(a, b)

@@ -48,7 +48,9 @@ def test_syntaxes_of_text_are_not_enforced(pair: Pair, attribute: str, value: st
 
 
 @pytest.mark.parametrize(("attribute", "value"), [("uidNumber", "x"), ("seeAlso", "nodn")])
-def test_syntaxes_that_matching_needs_are_enforced(pair: Pair, attribute: str, value: str) -> None:
+def test_syntaxes_required_for_matching_are_enforced(
+    pair: Pair, attribute: str, value: str
+) -> None:
     add = Add(["cn=ann"], {attribute: [value]})
     assert codes(pair, add) == ("invalidAttributeSyntax", "invalidAttributeSyntax")
 
@@ -128,7 +130,7 @@ def test_malformed_bind_dn_is_invalid_credentials(server: Served, clients: Clien
     assert connection.result["description"] == expected
 
 
-def test_a_referral_is_an_entry_like_any_other(pair: Pair) -> None:
+def test_referral_is_an_ordinary_entry(pair: Pair) -> None:
     base, answers = pair.new_container(), {}
     for kind, connection in pair.connections.items():
         values = {"cn": "far", "ref": "ldap://127.0.0.1:1/o=far"}
@@ -138,7 +140,7 @@ def test_a_referral_is_an_entry_like_any_other(pair: Pair) -> None:
     assert answers == {"embedded": ["searchResEntry"], "openldap": ["searchResRef"]}
 
 
-def test_an_alias_is_not_dereferenced(pair: Pair) -> None:
+def test_alias_is_not_dereferenced(pair: Pair) -> None:
     base, answers = pair.new_container(), {}
     for kind, connection in pair.connections.items():
         assert connection.add(f"cn=ann,{base}", ["person"], {"sn": "A"})

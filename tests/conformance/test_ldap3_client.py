@@ -255,7 +255,7 @@ def test_paged_search_returns_unchanged_entries_despite_other_changes(
     assert sorted(seen) == [f"cn=Person {n},{people}" for n in range(10)]
 
 
-def test_a_forged_cookie_is_refused(client: Any, people: str) -> None:
+def test_forged_page_cookie_is_refused(client: Any, people: str) -> None:
     assert not client.search(people, "(sn=*)", paged_size=3, paged_cookie=b"forged cookie")
     assert client.result["description"] != "success"
 

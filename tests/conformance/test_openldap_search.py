@@ -221,7 +221,7 @@ def test_types_only_omits_the_values(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 3])
-def test_a_size_limit_ends_the_search_early(tools: Tools, limit: int) -> None:
+def test_size_limit_ends_the_search_early(tools: Tools, limit: int) -> None:
     ran = tools.search(OFFICE_BASE, "-z", str(limit), "(objectClass=*)", "1.1")
     ran.check(4)  # sizeLimitExceeded
     assert len(ran.dns) == limit
@@ -237,7 +237,7 @@ def test_size_limit_counts_the_entries_of_all_pages(tools: Tools) -> None:
     assert (ran.code, len(ran.dns)) == (4, 5)  # sizeLimitExceeded, RFC 4511 4.5.1.4
 
 
-def test_a_time_limit_is_accepted(tools: Tools) -> None:
+def test_time_limit_of_a_search_is_accepted(tools: Tools) -> None:
     assert tools.search(OFFICE_BASE, "-l", "5", "(objectClass=*)", "1.1").code == 0
 
 
@@ -247,13 +247,13 @@ def test_paged_search_returns_every_entry_once(tools: Tools, page: int) -> None:
     assert sorted(ran.dns) == tools.search(OFFICE_BASE, "(objectClass=*)", "1.1").dns
 
 
-def test_an_unknown_critical_control_is_refused(tools: Tools) -> None:
+def test_unknown_critical_control_is_refused(tools: Tools) -> None:
     ran = tools.search(OFFICE_BASE, "-e", "!1.2.3", "(objectClass=*)", "1.1")
     ran.check(12)  # unavailableCriticalExtension, RFC 4511 4.1.11
     assert ran.dns == []
 
 
-def test_an_unknown_control_that_is_not_critical_is_ignored(tools: Tools) -> None:
+def test_unknown_control_that_is_not_critical_is_ignored(tools: Tools) -> None:
     ran = tools.search(OFFICE_BASE, "-e", "1.2.3", "-s", "base", "(objectClass=*)", "1.1")
     assert (ran.code, ran.dns) == (0, [OFFICE_BASE])
 
@@ -270,7 +270,7 @@ def test_missing_base_returns_matched_dn(tools: Tools, base: str, matched: str) 
     tools.search(base, "-s", "sub", "(objectClass=*)").check(32, f"Matched DN: {matched}\n")
 
 
-def test_a_base_outside_the_suffix_is_not_found(tools: Tools) -> None:
+def test_base_outside_the_suffix_is_not_found(tools: Tools) -> None:
     ran = tools.search("dc=example,dc=com", "(objectClass=*)").check(32)
     assert "Matched DN" not in ran.err
 
@@ -323,7 +323,7 @@ def test_root_dse_returns_only_object_class_by_default(tools: Tools) -> None:
     assert set(tools.read("").attributes) == {"objectClass"}
 
 
-def test_the_root_dse_is_no_part_of_a_subtree(tools: Tools) -> None:
+def test_root_dse_is_not_part_of_a_subtree(tools: Tools) -> None:
     # RFC 4512 5.1: only a baseObject search with (objectClass=*) reads the root DSE.
     ran = tools.search("", "-s", "base", "(cn=nothing)", "1.1")
     assert (ran.code, ran.dns) == (0, [])
@@ -341,7 +341,7 @@ def test_subschema_lists_attributes_and_classes_of_the_entries(tools: Tools) -> 
     assert schema.texts("matchingRules")
 
 
-def test_the_subschema_is_found_by_its_class(tools: Tools) -> None:
+def test_subschema_is_found_by_its_class(tools: Tools) -> None:
     # RFC 4512 4.4: clients read the subschema with (objectClass=subschema).
     ran = tools.search("cn=Subschema", "-s", "base", "(objectClass=subschema)", "attributeTypes")
     assert len(ran.entries) == 1

@@ -102,7 +102,7 @@ def test_add_with_a_repeated_value_is_refused(tools: Tools, scratch: str) -> Non
     assert not tools.exists(f"cn=Twice,{scratch}")
 
 
-def test_language_tags_are_subtypes(tools: Tools, scratch: str) -> None:
+def test_attributes_with_language_tags_are_subtypes(tools: Tools, scratch: str) -> None:
     # RFC 3866 2, RFC 4512 2.5.2: an option makes a subtype of the description without the option.
     dn = f"cn=Tagged,{scratch}"
     tools.add(person(dn, "description: hello", "description;lang-fr: bonjour"))

@@ -101,7 +101,7 @@ def test_intervals_cover_the_true_percentile_at_their_stated_level() -> None:
         assert counts.missed <= 1, figures
 
 
-def test_width_of_interval_allows_for_unknown_correlation_and_no_more() -> None:
+def test_width_of_interval_allows_only_for_unknown_correlation() -> None:
     """Independent operations: 20,000 give p50 to 0.7 %; half seconds leave more uncertainty."""
     lot = random.Random(5)
     low, high = percentile_intervals(window(lot, 0, 60, 0, count=330)).bounds["p50"]
@@ -200,7 +200,7 @@ def test_too_few_half_seconds_have_no_interval() -> None:
     assert percentile_intervals([each] * 8).bounds["p99"] == pytest.approx((1_000, 1_000), rel=1e-3)
 
 
-def test_interval_and_percentile_count_abandoned_operations_alike() -> None:
+def test_interval_and_percentile_include_abandoned_operations_alike() -> None:
     answered, given_up = [histogram() for _ in range(STRETCHES)], histogram()
     for each in answered:
         for us in range(1_000, 6_000):

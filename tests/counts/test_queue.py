@@ -24,7 +24,7 @@ def test_small_queue_limit_is_the_poisson_difference(length: int) -> None:
     assert allowed_growth(length, 0) == pytest.approx(3 * math.sqrt(2 * (length + 1)))
 
 
-def test_chance_seldom_exceeds_three_deviations_but_often_two() -> None:
+def test_queue_changes_seldom_exceed_three_deviations_but_often_two() -> None:
     lot, length, tries = random.Random(1997), 50, 2_000
 
     def poisson() -> int:

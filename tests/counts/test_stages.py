@@ -168,7 +168,7 @@ def test_missing_file_of_stages_is_named() -> None:
         Stages.from_option("@nowhere.csv")
 
 
-def test_stages_in_a_run_file_cannot_name_a_file() -> None:
+def test_stages_in_a_run_file_cannot_refer_to_a_file() -> None:
     """A stranger's run file could make sitebench read a local file."""
     with pytest.raises(UnknownValue, match="is no stage"):
         Stages.parse("@/etc/passwd")

@@ -28,7 +28,7 @@ def test_length_of_window_is_the_sum_of_its_drains() -> None:
     assert tally.seconds == 2.5
 
 
-def test_lane_time_is_steps_plus_waiting_plus_outstanding_operations() -> None:
+def test_lane_time_is_the_sum_of_steps_waiting_and_outstanding_operations() -> None:
     tally = Tally.starting(Drain(0, SECOND, underway_ns=3 * SECOND))
     step = Step("p", "s", 1, service=histogram(SECOND), processing_ns=SECOND // 2)
     tally.add(

@@ -125,7 +125,7 @@ class Master:
                 return any(row.phase == "measure" for row in run.timeline(point.id))
         return False
 
-    # Its web UI.
+    # The master's web UI.
 
     def enter(self) -> None:
         """Open the printed address, with its token if it has one."""

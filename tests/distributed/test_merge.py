@@ -302,7 +302,7 @@ def test_departed_worker_owes_nothing_and_has_the_window_of_the_others() -> None
     assert made.window_s("never") is None
 
 
-def test_worker_with_exhausted_data_has_the_window_of_the_others() -> None:
+def test_worker_with_exhausted_data_has_the_window_of_the_other_workers() -> None:
     made = merger("a", "b")
     begin, end = made.ask("measure"), None
     for worker in ("a", "b"):

@@ -40,7 +40,7 @@ def test_sitebench_options_named_in_the_page_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["--threds", "search.filtre", "add.step"])
-def test_missing_name_is_detected(wrong: str) -> None:
+def test_name_missing_in_sitebench_is_detected(wrong: str) -> None:
     with pytest.raises(AssertionError):
         test_sitebench_options_named_in_the_page_exist(wrong)
 

@@ -29,7 +29,7 @@ def test_tables_of_the_page_match_the_schema() -> None:
     assert written(OF_SITE, SITES) == OF_SITE, again
 
 
-def test_missing_or_new_key_is_detected() -> None:
+def test_missing_or_new_key_of_the_page_is_detected() -> None:
     without = "\n".join(line for line in TEXT.split("\n") if "`size_limit`" not in line)
     assert written(without) != without
     more = TEXT.replace("| | `scope` |", "| | `depth` | how deep | sub |\n| | `scope` |")

@@ -173,7 +173,7 @@ def test_stopped_engine_refuses_calls(directory: Directory) -> None:
             refused()
 
 
-def test_an_unknown_program_is_named(directory: Directory) -> None:
+def test_unknown_program_is_named(directory: Directory) -> None:
     engine = Engine(config(directory.port), PEOPLE)
     with pytest.raises(EngineError, match="dance"):
         engine.start_lanes("dance", 1)

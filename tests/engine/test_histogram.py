@@ -136,7 +136,7 @@ def test_buckets_of_locust_are_unchanged() -> None:
 
 
 @pytest.mark.parametrize("q", [-0.1, 100.1, math.nan])
-def test_a_percentile_outside_0_to_100_is_refused(q: float) -> None:
+def test_percentile_outside_0_to_100_is_refused(q: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 100"):
         Histogram().percentile(q)
 

@@ -98,7 +98,7 @@ def near_the_mean(times: list[float], rate: float) -> float:
 
 
 @pytest.mark.parametrize("arrivals", ["poisson", "even"])
-def test_arrivals_are_poisson_unless_pacing_is_even(site: Site, arrivals: str) -> None:
+def test_arrivals_are_poisson_unless_configured_as_even(site: Site, arrivals: str) -> None:
     """On a busy machine requests reach the site late: one of four tries is undisturbed.
 
     The gaps are long beside such delays: 25 ms where they are judged within a fifth, and 10 ms.

@@ -107,7 +107,7 @@ def test_site_behind_a_proxy_is_limited_by_others_only_beside_a_burner(
     assert alone["verdict"] != "others" or others > 0.5 * cores, alone["evidence"]
 
 
-def test_directory_with_four_users_is_limited_by_others_beside_a_burner(tmp_path: Path) -> None:
+def test_directory_with_four_users_is_limited_by_a_cpu_burner(tmp_path: Path) -> None:
     run = ("ils", "run", "lookup", "--entries", "1k", "--users", "4", "--threads", "1")
     with burner() as loose:
         point = measured(tmp_path, *run, held=loose)

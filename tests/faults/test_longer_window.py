@@ -35,7 +35,7 @@ def test_undecided_window_is_lengthened_once(directory: Served, tmp_path: Path) 
 
 
 @pytest.mark.timeout(300)
-def test_window_of_given_length_is_not_lengthened(directory: Served, tmp_path: Path) -> None:
+def test_window_with_a_set_length_is_not_lengthened(directory: Served, tmp_path: Path) -> None:
     # At least one of four windows is undecided, whatever else the machine does.
     for attempt in range(4):
         with relayed(directory.port, delaying(_wandering)) as port:

@@ -158,7 +158,7 @@ def test_clean_sends_about_one_delete_per_remaining_person() -> None:
     assert not list(journal.entries())
 
 
-def test_people_behind_a_gap_cost_only_a_few_more_deletes() -> None:
+def test_clean_needs_only_a_few_more_deletes_for_people_behind_a_gap() -> None:
     directory = serving()
     added(directory, (5, 3_000), (11_500, 12_000))
     ran = in_process("ils", "clean")
@@ -179,7 +179,7 @@ def test_unsearchable_people_are_deleted_by_name() -> None:
     assert served["entries"] == ROOT
 
 
-def test_first_existing_person_is_found() -> None:
+def test_clean_finds_the_first_existing_person() -> None:
     directory = serving()
     target = added(directory, (700, 800), (900, 1_000))
     config, first = target.to_engine(), journal.FIRST_ADDED

@@ -207,7 +207,7 @@ def test_foreign_entry_with_the_name_of_a_group_is_not_changed(stock: StockSlapd
     assert "description: the second group" in left
 
 
-def test_groups_of_other_options_are_refused(stock: StockSlapd) -> None:
+def test_groups_with_other_options_are_refused(stock: StockSlapd) -> None:
     assert seed(stock, "--groups", "4").code == 0
     seed(stock, "--groups", "4", "--members", "3").check(
         2, "Group 3 of sitebench: 10 people", "clean --seeded"
@@ -299,7 +299,7 @@ def test_incomplete_group_is_recreated(stock: StockSlapd) -> None:
     assert clean(stock, "--groups", "5").code == 0
 
 
-def test_group_of_everyone_and_groups_of_one_are_seeded(stock: StockSlapd) -> None:
+def test_group_of_all_people_and_groups_of_one_person_are_seeded(stock: StockSlapd) -> None:
     some = ("--groups", "3", "--members", "1,all")
     assert seed(stock, *some, entries=1).code == 0
     assert [each.count("\nmember: ") for each in stock.entries("groupOfNames")] == [1, 1, 1]
@@ -470,7 +470,7 @@ def test_verify_reads_more_than_a_page_of_people_and_groups_of_a_domain_controll
         )
 
 
-def test_verify_names_groups_of_other_options(stock: StockSlapd) -> None:
+def test_verify_names_groups_with_other_options(stock: StockSlapd) -> None:
     """All members were read first, and an answer that was too long was no valid LDAP."""
     assert seed(stock, "--groups", "3").code == 0
     verify(stock, "--groups", "3", "--members", "4").check(

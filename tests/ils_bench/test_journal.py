@@ -43,7 +43,9 @@ def test_reservations_of_one_directory_never_overlap() -> None:
     assert second.start == first.stop
 
 
-def test_independent_runs_add_other_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_independent_runs_add_different_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     starts = set()
     for person in range(20):
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / str(person)))
@@ -106,7 +108,7 @@ def test_damaged_journal_is_not_changed(state: Path) -> None:
     assert list(journal.entries()) == [made]
 
 
-def test_seeded_range_is_reserved_as_given_despite_leftovers_of_a_crash() -> None:
+def test_seeded_range_is_reserved_unchanged_despite_remains_of_a_crash() -> None:
     for _ in range(2):
         made = journal.reserve("ldap://a:389", **ASKED, first=300)
         assert (made.start, made.stop) == (300, 1_300)

@@ -117,7 +117,7 @@ step = [
 """
 
 
-def test_think_times_of_an_operation_are_summed_apart_from_its_times() -> None:
+def test_think_times_of_an_operation_are_summed_separately() -> None:
     """A warm-up shorter than a pass's think times is too short, as with the engine's lanes."""
     directory = Directory("{}", PEOPLE)
     with lanes(directory.port, from_text("visits", PAUSED)) as running:

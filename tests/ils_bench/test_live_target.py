@@ -302,7 +302,7 @@ def test_removal_of_people_waits_until_locust_has_ended(
     assert not list(journal.entries())
 
 
-# The usual time limits are so long that the tests would end before the message.
+# test_second_ctrl_c_ends_slow_removal_of_people
 HURRIED = """
 import sys
 from sitebench.cli.main import main

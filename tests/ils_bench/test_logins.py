@@ -127,7 +127,7 @@ def test_server_that_stores_a_hash_as_cleartext_is_detected() -> None:
 
 
 @pytest.mark.parametrize("profile", ["person", "posix", "ad"])
-def test_ldif_file_with_passwords_is_made_and_verified(tmp_path: Path, profile: str) -> None:
+def test_ldif_file_with_passwords_is_written_and_verified(tmp_path: Path, profile: str) -> None:
     asked = ("--entries", "40", "--locales", "en_US,ja_JP", "--profile", profile)
     path = tmp_path / "people.ldif"
     assert in_process("ils", "seed", "--to", path, *asked, "--hash", "ssha512").code == 0
@@ -183,7 +183,7 @@ def test_impossible_passwords_are_refused() -> None:
         in_process("ils", "seed", "--to", "-", "--entries", "1", *argv).check(2, said)
 
 
-def test_scenario_with_logins_of_people_without_passwords_names_profiles(tmp_path: Path) -> None:
+def test_scenario_with_logins_names_the_profiles_with_passwords(tmp_path: Path) -> None:
     (tmp_path / "login.toml").write_text(
         'data.person = { people = "seeded" }\n'
         '[[operation]]\nbind = "{person.dn}"\npassword = "{person.password}"\n'

@@ -71,7 +71,7 @@ def test_portable_client_looks_up_all_names(theirs: LdapDirectory, tmp_path: Pat
     assert ran.objects[0]["failures"] == 0
 
 
-def test_missing_person_is_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path) -> None:
+def test_missing_person_counts_as_a_wrong_answer(theirs: LdapDirectory, tmp_path: Path) -> None:
     listed = tmp_path / "people.txt"
     listed.write_text("jsmith\nwho\n\njsmith\n")
     point = in_process(*lookup(theirs, f"@{listed}", "--allow-failures", "--json")).point

@@ -83,7 +83,7 @@ def test_objective_met_by_no_rate_has_its_own_exit_code(tmp_path: Path) -> None:
     assert "--start" in lines[-1]
 
 
-def test_contradicting_options_are_one_line_and_make_no_run_file(tmp_path: Path) -> None:
+def test_contradicting_options_of_peak_are_refused_without_a_run_file(tmp_path: Path) -> None:
     ran = in_process(
         "ils", "peak", "--clients", "2,2", "--objective", "p99<5ms", cwd=tmp_path
     ).check(2)

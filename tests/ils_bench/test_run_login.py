@@ -87,13 +87,13 @@ def test_people_who_log_in_have_the_chosen_profile() -> None:
     assert ("search" in steps(ran), "groups" in steps(ran)) == (True, False)
 
 
-def test_accounts_are_shuffled_unless_keys_is_given() -> None:
+def test_accounts_are_shuffled_unless_the_option_keys_is_given() -> None:
     assert 'deal = "shuffled"' in logins.text_of(IlsOptions(profile="person"))
     assert 'deal = "zipfian"' in logins.text_of(IlsOptions(profile="person", keys="zipfian"))
     let_in(in_process("ils", "run", "login", "--keys", "hotspot", *WHO, "--check"))
 
 
-def test_refused_wrong_passwords_are_a_share_of_correct_answers() -> None:
+def test_refused_wrong_passwords_are_a_share_of_the_right_answers() -> None:
     ran = in_process("ils", "run", "login", "--wrong", "20%", *WHO, *BRIEF)
     right(ran)
     wrong, all_ = steps(ran, "wrong")["sequence"], ran.objects[0]["operations"]
@@ -268,7 +268,7 @@ def test_bounds_of_hashes_match_the_limits_of_the_directory() -> None:
         ("argon2:5000k:2", "argon2:5000k:3", None),
     ],
 )
-def test_hashes_refused_as_options_are_those_the_directory_cannot_check(
+def test_hashes_refused_as_options_are_exactly_those_beyond_the_directorys_limits(
     most: str, beyond: str, password: str | None, tmp_path: Path
 ) -> None:
     # Half as much again as this machine needs.
@@ -773,7 +773,7 @@ def test_login_works_at_a_slapd_closed_to_anonymous_reads(
         assert "check the name, the password and --base" in wrong.err
 
 
-def test_reading_accounts_takes_at_most_20_times_csv_reader(tmp_path: Path) -> None:
+def test_reading_accounts_takes_at_most_20_times_as_long_as_csv_reader(tmp_path: Path) -> None:
     """It takes seven times; a quadratic search for duplicates would take a hundred times more."""
     path = tmp_path / "a.csv"
     with path.open("w") as file:

@@ -42,7 +42,7 @@ def test_schema_command_prints_each_file(kind: str) -> None:
     assert (ran.code, ran.out) == (0, schema.text(kind))
 
 
-def test_unknown_server_is_refused_with_the_list() -> None:
+def test_unknown_server_is_refused_with_the_list_of_servers() -> None:
     in_process("ils", "schema", "exchange").check(2, "use one of openldap, config, 389ds")
 
 

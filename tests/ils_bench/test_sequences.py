@@ -170,7 +170,7 @@ def test_credentials_are_not_in_the_scenario_text() -> None:
     assert 'bind = "cn=other"\npassword = "{env.PASSWORD_1}"' in script.text
 
 
-def test_repr_hides_the_password() -> None:
+def test_repr_of_a_sequence_hides_the_password() -> None:
     assert "secret" not in repr(Bind("cn=me", "secret"))
 
 

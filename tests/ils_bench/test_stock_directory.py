@@ -122,7 +122,7 @@ def test_run_adds_and_removes_people_of_a_stock_directory(seeded: StockSlapd) ->
     assert len(seeded.entries("inetOrgPerson")) == PEOPLE
 
 
-def test_python_program_reads_people_by_the_address(stock: StockSlapd) -> None:
+def test_python_program_reads_people_by_the_base_in_the_address(stock: StockSlapd) -> None:
     """A Python program uses people of the default locales."""
     where, who = f"{stock.url}/{BASE}", ("--bind-dn", ADMIN, "--entries", "50")
     secret = {"SITEBENCH_BIND_PASSWORD": PASSWORD}
@@ -273,7 +273,7 @@ def modules(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     "hashed",
     ["ssha512", "crypt", "crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:4m"],
 )
-def test_slapd_with_module_checks_each_hash(modules: StockSlapd, hashed: str) -> None:
+def test_slapd_with_modules_checks_each_hash(modules: StockSlapd, hashed: str) -> None:
     """Slapd's own code checks sitebench's hashes: only the right password is accepted."""
     how, where = ("--hash", hashed), f"{modules.url}/{BASE}"
     ils(modules, "seed", "--to", where, *how, entries=10).check(0)
@@ -332,7 +332,7 @@ def test_seed_prints_no_digest_of_unread_people(
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
 
-def test_seed_over_later_people_prints_how_many_it_added(stock: StockSlapd) -> None:
+def test_seed_with_later_people_prints_the_number_of_added_people(stock: StockSlapd) -> None:
     """Seed printed the digest without reading all people if the first thousand were missing."""
     _add_people(stock.url, generate(_people()).population, 100, PEOPLE)
     ran = ils(stock, "seed", "--to", f"{stock.url}/{BASE}")

@@ -95,7 +95,7 @@ def test_389_ds_accepts_logins_with_each_supported_hash(tmp_path: Path, hashed: 
 
 
 @pytest.mark.servers
-def test_389_ds_refuses_hashes_it_would_store_as_cleartext(tmp_path: Path) -> None:
+def test_389_ds_refuses_hashes_that_it_would_store_as_cleartext(tmp_path: Path) -> None:
     with servers.ds389(tmp_path) as server:
         base = "ou=ours," + server.base.partition(",")[2]
         ils(server, "seed", "--to", f"{server.url}/{base}", "--hash", "argon2:64k").check(
@@ -170,7 +170,7 @@ OF_APACHEDS = {
 
 
 @pytest.mark.servers
-def test_apacheds_handles_each_hash_as_the_table_states(tmp_path: Path) -> None:
+def test_apacheds_handles_each_hash_as_documented_in_the_table(tmp_path: Path) -> None:
     (table,) = [each for each in SERVERS if each.name == "ApacheDS"]
     assert table.refuses == {h.partition(":")[0] for h, made in OF_APACHEDS.items() if made == TEXT}
     assert table.hashes_again == {h for h, made in OF_APACHEDS.items() if made == "hashed again"}

@@ -134,7 +134,7 @@ def entries_by_connection(client: str) -> list[list[bytes]]:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_the_last_two_steps_of_table_3_keep_this_user_online(client: str) -> None:
+def test_last_two_steps_of_table_3_keep_the_same_user_online(client: str) -> None:
     """They looked up the person of step 7 again, so no user was kept online."""
     passes = entries_by_connection(client)
     assert len(passes) >= 3

@@ -136,7 +136,7 @@ def test_seconds_no_longer_needed_for_the_rate_are_dropped() -> None:
     assert (requests, rate, failing) == (20_000, pytest.approx(100, rel=0.15), pytest.approx(1))
 
 
-def test_count_is_spread_over_seconds_without_loss() -> None:
+def test_count_of_a_batch_is_spread_over_seconds_without_loss() -> None:
     found = in_locust("""
     print(json.dumps([sum(statistics.spread(n, a / 7, (a + b) / 7).values()) == n
                       for n in (0, 1, 3, 1000) for a in range(9) for b in (0, 1, 5, 30)]))
@@ -174,7 +174,7 @@ def test_master_sends_added_options_to_its_workers() -> None:
     assert found is False
 
 
-def test_attributes_used_of_masters_and_workers_exist() -> None:
+def test_locust_has_the_attributes_used_of_masters_and_workers() -> None:
     found = in_locust("""
     import inspect
     from locust import dispatch, main

@@ -56,7 +56,7 @@ def test_workers_stop_at_the_end_of_the_measured_window(tmp_path: Path, counting
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_increments_work_with_either_client(
+def test_increments_of_counts_work_with_either_client(
     tmp_path: Path, counting: Counting, client: str
 ) -> None:
     own = tmp_path / "own.py"

@@ -20,7 +20,7 @@ SPEC = replace(a_spec("scenario"), measure_s=5)
 
 def test_lengthened_window_is_reported_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     with LiveProgress(counting(1)) as live:
-        # A busy machine ended it late.
+        # A busy machine ended the window late.
         live.finished(replace(a_result(SPEC), seconds=15.2), resumed=False)
     assert len(capsys.readouterr().err.splitlines()) == 1
     with LiveProgress(counting(1), grows=True) as live:

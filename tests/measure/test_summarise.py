@@ -16,7 +16,7 @@ SECOND = 1_000_000_000
 
 
 def test_service_time_of_unanswered_operations_is_the_wait_since_sending() -> None:
-    # It waited a minute for a lane, and 10 s for its answer.
+    # The operation waited a minute for a lane, and 10 s for its answer.
     tally = a_tally(count=100)
     (step,) = tally.due.values()
     step.clocks["censored"], step.clocks["abandoned"] = (

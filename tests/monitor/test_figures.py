@@ -21,7 +21,7 @@ class Kept(NamedTuple):
 SECOND = 10**9
 
 
-def test_every_written_figure_has_a_description() -> None:
+def test_every_figure_of_the_run_file_has_a_description() -> None:
     rows = Monitor(os.getpid()).sample(thorough=True).rows()
     assert not {what for _, what, _ in rows if what.partition(".")[0] not in FIGURES}
 

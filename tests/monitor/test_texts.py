@@ -36,7 +36,7 @@ def ticks(*counts: int) -> Any:
     return [pytest.approx(count * TICK_S) for count in counts]
 
 
-def test_stat_of_linux_2_6_32_has_no_guest_time() -> None:
+def test_stat_file_of_linux_2_6_32_has_no_guest_time() -> None:
     found = texts.stat(STAT_2_6_32)
     assert len(found.cores) == 2
     user, system, iowait, irq, stolen, idle = ticks(1166, 1441, 3675, 565, 0, 11311718)
@@ -154,7 +154,7 @@ def test_sockets_of_ipv4_and_ipv6_are_summed() -> None:
     assert texts.sockets("", "") == {}
 
 
-def test_stat_is_parsed_for_any_process_name() -> None:
+def test_stat_file_is_parsed_for_any_process_name() -> None:
     text = (
         "1045 (a) b (c)) S 1037 1037 30351 0 -1 4194304 103 7 2 1 150 50 30 20 20 0 18 0 1270552"
         " 3133440 408 18446744073709551615 94904595087360 1 1 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n"
@@ -173,7 +173,7 @@ def test_schedstat_times_are_in_nanoseconds() -> None:
     assert texts.schedstat("") is None
 
 
-def test_status_is_parsed_with_tabs_and_without_switches() -> None:
+def test_status_file_is_parsed_with_tabs_and_without_switches() -> None:
     text = (
         "Name:\tcat\nVmHWM:\t    1744 kB\nThreads:\t1\n"
         "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t1\n"

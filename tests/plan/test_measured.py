@@ -243,7 +243,7 @@ def counting(result: PointResult, *steps: tuple[str, str]) -> PointResult:
     return structs.replace(result, steps=tuple(each))
 
 
-def test_points_with_different_counted_steps_give_no_rate() -> None:
+def test_points_with_different_counted_steps_yield_no_rate() -> None:
     results = [
         counting(a_result(a_spec("own", users=n)), ("own", step))
         for n, step in ((2, "search"), (8, "sequence"))
@@ -376,7 +376,9 @@ def test_size_equal_to_the_answer_is_large_enough() -> None:
 @pytest.mark.parametrize(
     ("headroom", "burst", "none"), [(0.0, 1.0, True), (0.3, 1.0, False), (0.0, 1.5, False)]
 )
-def test_community_has_no_remark_on_headroom(headroom: float, burst: float, none: bool) -> None:
+def test_plan_of_a_community_has_no_remark_on_headroom(
+    headroom: float, burst: float, none: bool
+) -> None:
     table = RateTable("m", (10_000,), {"lookup": (900.0,)})
     shared = "n machines are assumed to do n times as much"
 

@@ -212,7 +212,7 @@ def test_calculations_beside_the_plan_follow_its_inputs(browser: Browser) -> Non
     assert float(found["users_of_line"][1]) == pytest.approx(385.024 / 5 * 60)
 
 
-def test_names_of_operations_are_neither_markup_nor_script() -> None:
+def test_names_of_operations_are_inserted_as_text_in_the_page() -> None:
     name = "\"><img></script><script>alert('1')"
     body, script = planner_fragment({"ils": [RateTable("today", (100,), {name: (1.0,)})]})
     assert "alert" in body

@@ -162,7 +162,9 @@ def test_what_if_lines_have_half_and_double_inputs() -> None:
         (("ils", "--xlsx", "/no/such/folder/plan.xlsx"), "cannot write"),
     ],
 )
-def test_impossible_plan_has_one_line_and_remedy(argv: tuple[str, ...], message: str) -> None:
+def test_impossible_plan_is_refused_in_one_line_with_a_remedy(
+    argv: tuple[str, ...], message: str
+) -> None:
     ran = in_process("plan", *argv).check(2)
     first, remedy = ran.err.strip().splitlines()
     assert first.startswith("sitebench: ")

@@ -160,7 +160,7 @@ def test_test_gets_a_running_site(personalized_site: PersonalizedSite) -> None:
         assert len(page.read()) == 8_290
 
 
-def test_misspelt_argument_of_a_fixture_names_the_right_one(
+def test_misspelt_argument_of_a_fixture_is_refused_with_the_right_name(
     ldap_directory_factory: Callable[..., LdapDirectory],
     personalized_site_factory: Callable[..., PersonalizedSite],
 ) -> None:

@@ -65,7 +65,9 @@ def test_scenario_with_unknown_field_is_refused(tmp_path: Path, site: OpenSite) 
     ran.refuse(2, "site.toml:4:3: operation[1].expct: unknown key", "expect")
 
 
-def test_scenario_refused_by_the_engine_is_one_line(tmp_path: Path, site: OpenSite) -> None:
+def test_scenario_refused_by_the_engine_is_reported_in_one_line(
+    tmp_path: Path, site: OpenSite
+) -> None:
     file = tmp_path / "site.toml"
     file.write_text('[[operation]]\nget = "no slash"\nexpect.status = 200\n')
     ran = in_process(

@@ -33,7 +33,7 @@ def site(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_serve_serves_pages_and_ends_cleanly(ending: signal.Signals) -> None:
+def test_serve_command_serves_pages_and_ends_cleanly(ending: signal.Signals) -> None:
     with site("--entries", "20") as (process, url):
         request = urllib.request.Request(url, headers={"Cookie": "user=7"})
         with urllib.request.urlopen(request, timeout=left_s()) as answer:

@@ -430,7 +430,7 @@ def test_head_states_arrivals_and_pauses(report: Report) -> None:
     assert "16 users with pauses of 1s" in line(settings={"think": "1s"})
 
 
-def test_head_describes_the_login(report: Report) -> None:
+def test_head_of_a_report_describes_the_login(report: Report) -> None:
     settings = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
     settings |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
     (run,) = report.runs

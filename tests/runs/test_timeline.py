@@ -91,7 +91,7 @@ def test_percentile_of_a_slot_needs_100_samples_beyond_it() -> None:
 
 
 @given(st.lists(st.integers(1, 10**10), max_size=200))
-def test_cells_count_every_sample_in_its_range(values: list[int]) -> None:
+def test_histogram_cells_count_every_sample_in_their_range(values: list[int]) -> None:
     clock = Histogram()
     for value in values:
         clock.record(value)

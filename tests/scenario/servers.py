@@ -218,6 +218,6 @@ def samba(folder: Path) -> Iterator[Foreign]:
     with running_server(command, lambda: ask(url, admin)):
         kind = "objectClass: user\nsAMAccountName: jsmith{n}\nuid: jsmith{n}"
         ldap("ldapadd", url, admin, text=people(base, "CN=J Smith {n}", kind))
-        # It counts nothing that one can ask for.
+        # Samba has no readable counters.
         named, options = "CN={person.cn}", ("--tls-insecure",)
         yield Foreign(url, admin, base, named, counted=None, options=options)

@@ -275,7 +275,9 @@ def test_portable_client_measures_a_scenario_file(folder: Path, directory: LdapD
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_who_am_i_is_captured(client: str, folder: Path, directory: LdapDirectory) -> None:
+def test_result_of_who_am_i_is_captured(
+    client: str, folder: Path, directory: LdapDirectory
+) -> None:
     steps = """
   { bind = "uid={person.uid},{base}", password = "{person.password}" },
   { who_am_i = true, capture.me = "authzId" },
@@ -532,7 +534,9 @@ def test_wrong_attribute_of_an_entry_is_named(
     assert f"1 entries, success, but {what} is not as expected" in ran.out
 
 
-def test_file_may_have_the_name_of_its_operation(folder: Path, directory: LdapDirectory) -> None:
+def test_scenario_file_may_have_the_name_of_its_operation(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "search.toml").write_text(
         f'base = "{BASE}"\n[[operation]]\nsearch = "(uid=user1)"\nexpect.entries = 1\n'
     )
@@ -688,7 +692,9 @@ def test_values_are_read_from_files(folder: Path, directory: LdapDirectory) -> N
     measured(folder, directory).check(2, "photo.jpg, which is a value, is no regular file")
 
 
-def test_missing_control_is_refused(folder: Path, directory: LdapDirectory) -> None:
+def test_target_without_a_required_control_is_refused(
+    folder: Path, directory: LdapDirectory
+) -> None:
     (folder / "bad.toml").write_text(
         f"base = '{BASE}'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.sort = 'sn'\n"
         "[[operation]]\nname = 'fine'\nsearch = '(uid=b)'\ncontrol.manage_dsa_it = true\n"

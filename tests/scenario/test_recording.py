@@ -33,7 +33,7 @@ def test_exchanges_are_sorted_by_start_and_keep_order_without_times() -> None:
     ("time", "took_s"),
     [(100, 0.1), (2_500.0, 2.5), (-1, 0.0), (1e12, 1e6), ("100", 0.0), (None, 0.0)],
 )
-def test_time_is_read_in_ms_and_never_negative(time: Any, took_s: float) -> None:
+def test_time_of_an_exchange_is_read_in_ms_and_never_negative(time: Any, took_s: float) -> None:
     assert Exchange(entry("GET", SHOP) | {"time": time}).took_s == took_s
 
 
@@ -47,7 +47,7 @@ def test_time_is_read_in_ms_and_never_negative(time: Any, took_s: float) -> None
         ("about:blank", ""),
     ],
 )
-def test_host_keeps_its_port_and_drops_the_password(url: str, host: str) -> None:
+def test_host_of_a_recording_keeps_its_port_and_loses_the_password(url: str, host: str) -> None:
     assert Exchange(entry("GET", url)).host == host
 
 

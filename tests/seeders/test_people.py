@@ -113,14 +113,14 @@ def test_invalid_base_is_refused_with_a_remedy(cache: Path) -> None:
     assert "ou=Dynamic,o=Intranet" in caught.value.remedy
 
 
-def test_profiles_match_those_of_the_engine() -> None:
+def test_profiles_of_the_seeder_match_those_of_the_engine() -> None:
     for each in PROFILES:
         assert generate(Spec(1, profile=each)).population.naming == profile_facts(each)[1]
     with pytest.raises(EngineError, match=f"use one of {', '.join(PROFILES)}"):
         profile_facts("people")
 
 
-def test_hashes_match_those_of_the_engine() -> None:
+def test_hashes_of_the_seeder_match_those_of_the_engine() -> None:
     example = {"pbkdf2-sha256": ":1", "pbkdf2-sha512": ":1", "argon2": ":8k"}
     for name in HASHES:
         hashed = name + example.get(name, "")
@@ -185,7 +185,7 @@ def test_damaged_pools_are_refused_with_a_remedy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spec", [Spec(-1), Spec(1, seed=-1)])
-def test_negative_numbers_are_refused(spec: Spec, cache: Path) -> None:
+def test_negative_numbers_of_people_are_refused(spec: Spec, cache: Path) -> None:
     with pytest.raises(BadInput, match="negative"):
         generate(spec, cache=cache)
 

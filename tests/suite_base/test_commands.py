@@ -146,7 +146,7 @@ def test_user_file_is_the_default_operation_of_a_command(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("rate", ["1234567", "20k", "0.125"])
-def test_rate_reaches_the_load_exactly(rate: str) -> None:
+def test_rate_reaches_the_load_without_rounding(rate: str) -> None:
     from ils_bench.options import IlsOptions
 
     (spec,) = planned("ils", "run", "--rate", rate)

@@ -26,7 +26,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 class Browser:
-    """One window."""
+    """A browser window."""
 
     def __init__(self, root: str, session: str) -> None:
         self._session = f"{root}/session/{session}"

@@ -36,7 +36,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer on its way back; `says` overrides its Content-Length, `cut` ends it early."""
+    """An answer on its way back; `says` overrides Content-Length, `cut` ends the answer early."""
 
     status: int
     headers: tuple[tuple[str, str], ...]

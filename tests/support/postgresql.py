@@ -36,7 +36,7 @@ def postgresql() -> Iterator[str]:
         argv = [_program("postgres"), "-D", cluster, "-k", folder, "-p", str(port)]
         argv += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
         url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
-        # SIGINT is its fast shutdown: clients are sent away.
+        # SIGINT is the fast shutdown, which disconnects clients.
         with running_server(
             argv, lambda: _connect(url), ends_by=signal.SIGINT, user=user, cwd=folder
         ):

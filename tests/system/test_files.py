@@ -96,7 +96,7 @@ def test_written_file_keeps_permissions_or_gets_those_of_a_new_file(tmp_path: Pa
     assert path.stat().st_mode & 0o777 == 0o604
 
 
-def test_pipe_is_written_directly(tmp_path: Path) -> None:
+def test_output_to_a_pipe_is_written_directly(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

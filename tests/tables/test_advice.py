@@ -50,7 +50,7 @@ def test_advice_for_a_single_point_does_not_name_the_point() -> None:
     assert advised(a_point(SWAP)) == ["- do: swap", "  seen: swap"]
 
 
-def test_two_points_with_one_cause_have_its_remedy_once() -> None:
+def test_common_cause_of_two_points_has_one_remedy() -> None:
     other = warned(WarningKind.SWAP, message="seen: other figures")
     points = (a_point(SWAP), a_point(other, spec=a_spec(entries=10_000)))
     assert advised(*points) == ["- do: swap (both points)", "  lookup at 1k: seen: swap"]

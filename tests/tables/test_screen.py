@@ -73,7 +73,7 @@ def test_marked_and_unmarked_figures_are_aligned() -> None:
     assert one.index("us *") == other.index("us")
 
 
-def test_repeats_have_their_interval_and_their_number() -> None:
+def test_repeats_are_shown_with_their_interval_and_number() -> None:
     few = [a_point(a_spec(repeat=n), 20_000 + 2_000 * n) for n in range(3)]
     _, head, row, note = shown(*few)
     assert "least..most" in head

@@ -72,7 +72,7 @@ class Searched:
     folder: Path
     secret: str = field(default_factory=lambda: f"Geheim-{secrets.token_hex(8)}")
     more: list[str] = field(default_factory=list, repr=False)
-    """Other secrets."""
+    """Other secrets of a test."""
     heard: list[str] = field(default_factory=list, repr=False)
     titles: set[str] = field(default_factory=set, repr=False)
     passing: set[str] = field(default_factory=set, repr=False)

@@ -175,7 +175,7 @@ def test_target_name_with_control_characters_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", ["report.html", "compare.html"])
 @pytest.mark.usefixtures("ran")
-def test_hostile_run_file_runs_no_script_in_a_browser(
+def test_hostile_run_file_executes_no_script_in_a_browser(
     page: str, hostile: Path, browser: Browser
 ) -> None:
     address = (hostile.parent / page).as_uri()

@@ -183,7 +183,7 @@ def test_verdict_survives_serialisation() -> None:
     assert msgspec.convert(json.loads(json.dumps(verdict.to_json())), Verdict) == verdict
 
 
-def test_unknown_values_of_newer_versions_are_kept() -> None:
+def test_unknown_values_of_newer_versions_are_preserved() -> None:
     newer = Finding("gpu", "certain", "it glowed")
     verdict = Verdict("unseen", True, "it stood still", (newer,))
     assert msgspec.convert(verdict.to_json(), Verdict) == verdict
@@ -322,7 +322,7 @@ FULL = {"pool_looked_total": 10.0, "pool_full_total": 9.0, "threads_max": 16.0}
         (changed(QUIET, rate_at_half=9_600.0), "64 users did 10,000/s, where 32 did 9,600/s"),
     ],
 )
-def test_serialised_operations_have_their_verdict(seen: Evidence, words: str) -> None:
+def test_serialised_operations_have_their_own_verdict(seen: Evidence, words: str) -> None:
     # Handshakes show that the network is free.
     seen = with_use(seen, round_trip_s=40e-6, idle_round_trip_s=40e-6)
     verdict = judge(seen)

@@ -35,7 +35,7 @@ def test_run_without_a_trend_has_no_findings() -> None:
     assert wrong() == []
 
 
-def test_growing_memory_is_a_leak_of_its_process() -> None:
+def test_growing_memory_is_reported_as_a_leak_of_its_process() -> None:
     assert wrong(tester=growing(0.03)) == [MEMORY["tester"]]
     assert wrong(directory=growing(0.03)) == [MEMORY["even"]]
     assert wrong(tester=growing(0.01), directory=growing(-0.2)) == []

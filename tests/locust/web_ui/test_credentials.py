@@ -21,7 +21,9 @@ def test_environment_has_name_and_password(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("text", ["", "anna", "anna:", ":secret"])
-def test_name_or_password_alone_is_refused(text: str, tmp_path: Path) -> None:
+def test_name_without_password_and_password_without_name_are_refused(
+    text: str, tmp_path: Path
+) -> None:
     file = tmp_path / "login"
     file.write_text(text)
     with pytest.raises(BadInput, match="NAME:PASSWORD"):

@@ -91,7 +91,7 @@ def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
         return found
 
 
-def test_start_runs_the_default_operation_of_the_form(page: WebPage) -> None:
+def test_start_button_runs_the_default_operation_of_the_form(page: WebPage) -> None:
     assert page.sees("return Boolean(document.querySelector('.sitebench-form'))")
     said = page.browser.text(".sitebench-form")
     assert "--session" in said
@@ -129,7 +129,7 @@ return [...document.querySelectorAll('a[href]')].map(link => link.textContent).f
   /run file|eport/.test(text)).join(" ")"""
 
 
-def test_page_opens_with_the_live_view_and_shows_stopping_at_once(page: WebPage) -> None:
+def test_page_opens_with_the_live_view_and_shows_a_stop_at_once(page: WebPage) -> None:
     assert page.browser.run("return document.title") == "sitebench"
     after = "return getComputedStyle(document.querySelector('header a'), '::after').content"
     assert page.browser.run(after) == '"sitebench"'
@@ -329,7 +329,7 @@ return picture.decode().then(() => {
 """
 
 
-def test_empty_bar_is_light_in_the_light_theme(unused: WebPage, tmp_path: Path) -> None:
+def test_empty_progress_bar_is_light_in_the_light_theme(unused: WebPage, tmp_path: Path) -> None:
     for theme, least, most in (("light", 190, 245), ("dark", 30, 120)):
         unused.browser.open(f"{unused.root}/sitebench/live?theme={theme}")
         x, y = unused.browser.run(BAR)

@@ -85,7 +85,7 @@ def test_limit_is_enclosed_to_the_requested_precision(limit: float, precision: f
     assert found.ceiling.rate / found.rate <= 1 + precision + 0.011
 
 
-def test_search_raises_bisects_holds_and_confirms() -> None:
+def test_search_raises_the_rate_bisects_holds_and_confirms() -> None:
     went = walk(holds_to(700))
     assert went.rates[:4] == [100, 200, 400, 800]
     assert went.rates[4:7] == [600, 700, 750]

@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_entry_expires_when_due_and_never_before(
+        fn every_directory_entry_expires_when_due_and_never_before(
             steps in prop::collection::vec((0u8..4, 0u32..20, 0u32..10_000), 1..300),
         ) {
             let (mut wheel, mut model) = (Wheel::default(), BTreeMap::new());

@@ -129,7 +129,7 @@ fn a_fast_hash_is_refused_as_a_slow_hash() {
 /// Values that a client may store to exhaust the server: the cost is known before hashing begins, or the
 /// value is not read.
 #[test]
-fn the_cost_of_a_hostile_value_is_known_before_hashing() {
+fn the_cost_of_a_hostile_hash_value_is_known_before_hashing() {
     let salted = "8PHy8/T19vf4+fr7/P3+/w$GH6lBfPaBgdpl7cFK9WeimjW5VUufRWf78YXw0dSRN4";
     let large = Slow::parse(format!("{{ARGON2}}$argon2id$v=19$m=4294967295,t=1,p=1${salted}").as_bytes());
     assert_eq!(large.unwrap().memory_bytes(), 4_294_967_295 * 1024);
@@ -186,7 +186,7 @@ fn plain_text_passwords_are_compared_unchanged() {
 }
 
 #[test]
-fn an_unknown_scheme_accepts_no_password() {
+fn an_unknown_hash_scheme_accepts_no_password() {
     assert!(!is_of(b"{CRYPT}abc", b"{CRYPT}abc"));
     assert!(!is_of(b"{CRYPT}abc", b"abc"));
     assert!(!is_of(b"{SSHA}", b""));

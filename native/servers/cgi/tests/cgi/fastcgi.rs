@@ -255,7 +255,7 @@ fn a_failure_to_listen_names_the_address() {
 }
 
 #[test]
-fn with_cgi_variables_the_program_answers_instead_of_listening() {
+fn the_program_with_cgi_variables_answers_instead_of_listening() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
     let variables = HashMap::from([("GATEWAY_INTERFACE", "CGI/1.1")]);

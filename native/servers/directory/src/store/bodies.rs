@@ -225,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bodies_are_returned_as_inserted(steps in prop::collection::vec((any::<bool>(), 0usize..20_000, any::<u8>()), 1..200)) {
+        fn stored_bodies_are_returned_as_inserted(steps in prop::collection::vec((any::<bool>(), 0usize..20_000, any::<u8>()), 1..200)) {
             let mut bodies = Bodies::default();
             let mut kept: Vec<(Place, Vec<u8>)> = Vec::new();
             for (insert, number, byte) in steps {

@@ -69,7 +69,7 @@ fn each_kind_of_hash_accepts_its_password() {
 }
 
 #[test]
-fn one_matching_password_of_several_is_enough() {
+fn one_matching_password_of_several_suffices() {
     let (quick, slow) = ("other", stored("pbkdf2-sha256:1000"));
     let (_directory, mut client) = with_ann("{}", &[quick, &stored("argon2:64k"), &slow]);
     for (password, code) in [
@@ -82,7 +82,7 @@ fn one_matching_password_of_several_is_enough() {
 }
 
 #[test]
-fn requests_behind_a_bind_wait_for_its_result_and_other_clients_do_not() {
+fn requests_behind_a_bind_wait_for_its_result_and_requests_of_other_clients_do_not() {
     let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
     let mut client = Client::connect(directory.addr());
     client.send(&bind_then_who_am_i());
@@ -96,7 +96,7 @@ fn requests_behind_a_bind_wait_for_its_result_and_other_clients_do_not() {
 }
 
 #[test]
-fn over_tls_requests_behind_a_bind_in_the_same_record_are_answered() {
+fn requests_behind_a_bind_in_the_same_tls_record_are_answered() {
     let (directory, mut plain) = with_ann(r#"{"tls": {"start": true}}"#, &[&stored("argon2:1m:1")]);
     let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
     client.send(&bind_then_who_am_i());

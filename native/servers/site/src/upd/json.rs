@@ -62,7 +62,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text: String) {
+        fn no_text_makes_the_json_reader_panic(text: String) {
             let _ = strings(&text).count();
             let _ = strings(&format!("[{text}")).count();
             let _ = strings(&format!("[\"{text}")).count();

@@ -113,7 +113,7 @@ fn a_request_that_never_ends_is_cut_off() {
 }
 
 #[test]
-fn several_threads_share_one_port() {
+fn several_threads_accept_connections_on_one_port() {
     let site = Site::with(|config| config.threads = 3);
     for n in 0..40 {
         assert_eq!(site.client().get("/", Some(n)).status, 200);

@@ -177,7 +177,7 @@ fn no_request_can_be_smuggled_behind_another() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_delays_nobody_and_gets_its_answer_later() {
+fn a_client_that_reads_nothing_delays_no_other_client_and_gets_its_answer_later() {
     let web = with_file();
     let mut greedy = web.client();
     let requests = GET.repeat(100_000);
@@ -196,7 +196,7 @@ fn a_client_that_reads_nothing_delays_nobody_and_gets_its_answer_later() {
 }
 
 #[test]
-fn several_threads_share_one_port_and_stopping_closes_connections() {
+fn several_threads_share_one_port_and_a_stop_closes_their_connections() {
     let web = Web::with(|config| config.threads = 3);
     web.file("a.txt", "content");
     let mut clients: Vec<_> = (0..40).map(|_| web.client()).collect();

@@ -84,7 +84,7 @@ fn a_clear_password_is_stored_unchanged_and_for_active_directory_quoted_in_utf_1
 }
 
 #[test]
-fn the_shown_attributes_are_all_of_the_person_except_the_password() {
+fn the_shown_attributes_are_those_of_the_person_without_the_password() {
     for profile in Profile::ALL {
         let people = population(profile, 1);
         let mut shown = Vec::new();
@@ -123,7 +123,7 @@ fn pooled(hash: &str, pool: Option<u64>, size: u64) -> Population {
 }
 
 #[test]
-fn a_hash_pool_has_the_hashes_of_the_first_people_and_all_others_reuse_them() {
+fn a_hash_pool_has_hashes_of_the_first_people_which_all_later_people_reuse() {
     let own = population(Profile::Person, 1);
     for hash in ["pbkdf2-sha256:2", "pbkdf2-sha512:2", "crypt:1000", "argon2:8k:1"] {
         let people = pooled(hash, Some(3), 100);
@@ -144,7 +144,7 @@ fn a_hash_pool_has_the_hashes_of_the_first_people_and_all_others_reuse_them() {
 }
 
 #[test]
-fn a_smaller_population_has_the_hashes_of_a_larger_one_whatever_the_pool() {
+fn a_smaller_population_has_the_hashes_of_a_larger_population_with_any_pool() {
     for pool in [Some(10), None] {
         let (few, many) = (pooled("pbkdf2-sha256:1", pool, 7), pooled("pbkdf2-sha256:1", pool, 50));
         assert_eq!(few.digest(), many.digest());
@@ -158,7 +158,7 @@ fn a_smaller_population_has_the_hashes_of_a_larger_one_whatever_the_pool() {
 }
 
 #[test]
-fn hashes_are_made_on_many_threads_reused_and_cancelled_on_request() {
+fn hashes_are_computed_on_many_threads_reused_and_cancelled_on_request() {
     let (people, other) = (pooled("pbkdf2-sha256:100", None, 200), pooled("pbkdf2-sha256:100", None, 300));
     people.make_hashes(3, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(people.hashes().count(), 200);

@@ -15,7 +15,7 @@ fn with_line(old: &str, new: &str) -> String {
 }
 
 #[test]
-fn locales_come_in_the_order_of_the_file() {
+fn locales_are_in_the_order_of_the_file() {
     let pools = Pools::parse(crate::common::POOLS).unwrap();
     assert_eq!(pools.locales().collect::<Vec<_>>(), ["en_US", "ru_RU", "ja_JP"]);
     assert_eq!(pools.faker_version(), "0.0.0");

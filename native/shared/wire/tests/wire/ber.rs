@@ -42,7 +42,7 @@ fn an_integer_has_at_least_one_byte_and_at_most_64_bits() {
 }
 
 #[test]
-fn lengths_are_minimal_when_written() {
+fn written_lengths_are_minimal() {
     for (length, start) in [
         (0, &b"\x04\x00"[..]),
         (127, b"\x04\x7f"),

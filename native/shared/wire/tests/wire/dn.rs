@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn the_normal_form_of_any_value_is_its_own_normal_form(value in ".{0,20}", other in any::<Vec<u8>>()) {
+    fn the_normal_form_of_any_dn_value_is_its_own_normal_form(value in ".{0,20}", other in any::<Vec<u8>>()) {
         for value in [value.as_bytes(), &other] {
             let mut text = b"cn=".to_vec();
             escape_value(value, &mut text);

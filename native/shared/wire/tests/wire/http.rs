@@ -44,7 +44,7 @@ fn every_prefix_of_a_head_is_incomplete_not_malformed() {
 }
 
 #[test]
-fn http_1_0_closes_without_keep_alive() {
+fn http_1_0_connections_close_without_keep_alive() {
     let closes = RequestHead::decode(b"GET / HTTP/1.0\r\n\r\n").unwrap().unwrap();
     let stays = RequestHead::decode(b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").unwrap().unwrap();
     assert_eq!((closes.keep_alive, stays.keep_alive), (false, true));

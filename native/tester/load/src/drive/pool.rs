@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_id_is_not_reused_before_its_answer() {
+    fn an_abandoned_message_id_is_not_reused_before_its_answer() {
         let mut pool = pool(Some(1), 2);
         let connection = up(&mut pool, 0);
         let (one, other) = (pool.take(1).unwrap(), pool.take(2).unwrap());

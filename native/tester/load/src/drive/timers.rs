@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_wake_in_the_order_they_are_due_and_not_before() {
+    fn lanes_wake_in_the_order_of_their_due_times_and_not_before() {
         let mut timers = Timers::default();
         timers.add(30, 1, 0);
         timers.add(10, 2, 7);

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn each_context_has_its_escapes() {
+    fn each_context_of_a_filled_in_value_has_its_escapes() {
         let text = "Zoë & \"Li\" <x>'\\\n";
         assert_eq!(written(text, Escape::Plain), text);
         assert_eq!(written(text, Escape::Percent), "Zo%C3%AB%20%26%20%22Li%22%20%3Cx%3E%27%5C%0A");

@@ -81,7 +81,7 @@ fn every_verb_has_a_step_in_the_table_of_secrets() {
 }
 
 #[test]
-fn secrets_of_connections_and_headers_are_recognised_like_those_of_steps() {
+fn secrets_of_connections_and_headers_are_recognised_like_secrets_of_steps() {
     let operation = "[[operation]]\nsearch = '(cn={u.name})'";
     let bound = format!(
         "connection.main = {{ per = 'iteration', bind = '{{u.name}}', password = '{{u.word}}' }}\n{operation}"

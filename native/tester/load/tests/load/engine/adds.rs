@@ -41,7 +41,7 @@ fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
 }
 
 #[test]
-fn additions_start_after_the_seeded_people_and_are_complete() {
+fn additions_begin_after_the_seeded_people_and_are_complete() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
     let config = config(responder.address, &counted(100, ADD));

@@ -18,7 +18,7 @@ fn answered(what: Do, change: impl Fn(&mut serde_json::Value)) -> Totals {
 }
 
 #[test]
-fn right_answers_pass_whole_and_in_pieces() {
+fn right_answers_pass_in_one_write_and_in_pieces() {
     for what in [Do::Right, Do::InPieces(100), Do::InPieces(700), Do::InPieces(1)] {
         let people = people(Profile::Paper, 500);
         let responder = Responder::lookups(&people, what);
@@ -30,7 +30,7 @@ fn right_answers_pass_whole_and_in_pieces() {
 }
 
 #[test]
-fn order_case_and_operational_attributes_make_no_difference() {
+fn different_order_case_and_operational_attributes_do_not_make_an_answer_wrong() {
     for profile in [Profile::Paper, Profile::Small] {
         let people = people(profile, 500);
         let responder = Responder::lookups(&people, Do::RightButOtherwise);

@@ -41,7 +41,7 @@ fn run_text(text: &str, log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
 }
 
 #[test]
-fn the_first_failure_of_each_operation_is_logged_with_its_row_and_without_its_secret() {
+fn the_first_failure_of_each_operation_is_logged_with_its_row_but_no_secret() {
     let found = run(&json!({"most": 3}), |tag, _| match tag {
         op::MODIFY_REQUEST => Do::Echo,
         op::DELETE_REQUEST => Do::Code(ResultCode::NO_SUCH_OBJECT),

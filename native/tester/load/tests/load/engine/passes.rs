@@ -67,7 +67,7 @@ fn hanging() -> (Responder, Arc<AtomicBool>) {
 }
 
 #[test]
-fn a_closed_operation_that_hangs_in_its_second_step_is_in_the_window_in_which_it_began() {
+fn a_closed_operation_hanging_in_its_second_step_is_in_the_window_of_its_begin() {
     for pool in ["", "connection.main.pool = 4\n"] {
         let (responder, hangs) = hanging();
         let text = format!("{pool}{}", two_steps("", ""));
@@ -113,7 +113,7 @@ fn the_think_time_of_an_operation_is_awaited_as_long_as_an_answer() {
 }
 
 #[test]
-fn an_operation_in_a_longer_think_time_is_left_out_and_counted_as_thinking() {
+fn an_operation_within_a_longer_think_time_is_left_out_and_counted_as_thinking() {
     for schedule in [json!({}), even(100)] {
         let responder = Responder::right(&people(Profile::Paper, 1));
         let text = two_steps("", "{ think = '1h', distribution = 'constant' }, ");

@@ -122,7 +122,7 @@ fn every_search_verifies_the_whole_person() {
 }
 
 #[test]
-fn every_entry_of_a_list_is_a_whole_person_and_none_is_missing() {
+fn every_entry_of_a_list_is_a_whole_person_and_no_person_is_missing() {
     let people = people(Profile::Paper, 20);
     for more in MORE {
         let text = format!(

@@ -95,7 +95,7 @@ pub fn row<'s>(snapshots: &'s [Snapshot], program: &str, step: &str) -> (u64, Ve
 const BASE: &str = "base = 'ou=people,o=x'\n[data.person]\nfile = 'a.csv'\ndeal = 'in-order'\n";
 
 #[test]
-fn a_cell_arrives_unchanged_in_every_place() {
+fn a_cell_arrives_unchanged_in_every_place_of_an_ldap_request() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = format!(
@@ -201,7 +201,7 @@ fn an_operation_continues_after_a_wrong_answer_and_fails_once() {
 }
 
 #[test]
-fn a_captured_value_is_sent_and_a_step_without_its_capture_is_not() {
+fn a_captured_value_is_sent_and_a_step_without_its_captured_value_is_skipped() {
     let people = people(Profile::Paper, 1);
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }]";
@@ -909,7 +909,7 @@ fn a_missing_list_fails_unless_it_has_a_default() {
 }
 
 #[test]
-fn a_random_capture_takes_each_value_equally_often() {
+fn a_random_capture_chooses_each_value_equally_often() {
     let people = people(Profile::Paper, 4);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nname = 'o'\nstep = [\

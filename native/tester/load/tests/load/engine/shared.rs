@@ -61,7 +61,7 @@ fn opened(server: &Crowd) -> u64 {
 }
 
 #[test]
-fn the_given_number_of_users_share_a_connection_and_each_gets_its_own_answers() {
+fn the_configured_number_of_users_share_a_connection_and_get_their_own_answers() {
     for outstanding in [2, 16, 64] {
         let server = Crowd::right(Manners { mixes: Some(1), gathers: 8, ..Manners::default() });
         let text = format!("connection.main.outstanding = {outstanding}\n{OWN}");
@@ -79,7 +79,7 @@ fn the_given_number_of_users_share_a_connection_and_each_gets_its_own_answers() 
 }
 
 #[test]
-fn concurrent_requests_of_users_are_sent_together() {
+fn concurrent_requests_of_users_are_sent_in_one_write() {
     let server = Crowd::right(Manners { gathers: 16, ..Manners::default() });
     let text = format!("connection.main.outstanding = 16\n{OWN}");
     run(&server, &text, &json!({}), (16, 3_000));
@@ -202,7 +202,7 @@ fn the_loss_of_one_connection_of_a_pool_does_not_affect_the_others() {
 }
 
 #[test]
-fn a_request_without_an_answer_is_given_up_and_its_late_answer_reaches_no_other_request() {
+fn an_unanswered_request_is_given_up_and_its_late_answer_reaches_no_other_request() {
     let server = Crowd::start(Manners::default(), |_, n| match n % 20 {
         7 => Act::Late(150),
         _ => Act::Answer,

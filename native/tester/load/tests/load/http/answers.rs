@@ -38,7 +38,7 @@ fn right_answers_are_right_in_every_encoding_and_in_pieces() {
 }
 
 #[test]
-fn each_wrong_answer_has_its_own_name() {
+fn each_kind_of_wrong_answer_has_its_own_name() {
     for (what, name) in [
         (Do::SomebodyElse, "leak"),
         (Do::Nobody, "wrong-answer"),

@@ -140,7 +140,7 @@ fn a_failed_connect_or_handshake_is_a_failed_request() {
 }
 
 #[test]
-fn a_request_unfinished_at_the_end_of_the_window_is_owed_from_its_connect_on() {
+fn a_request_unfinished_at_the_window_end_is_owed_from_its_connect_on() {
     let site = Both::right();
     // A relay in front of the site that delays the handshake.
     let way = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -192,7 +192,7 @@ const EVERYWHERE: &str = "data.x.file = 'x.csv'\ndata.x.columns = ['cell']\ndata
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn a_cell_arrives_unchanged_in_every_place(cell in "\\PC*|[\\x01-\\x7f]{0,40}|[&=+%#?/;\"'\\\\{}\r\n ]{1,20}") {
+    fn a_cell_arrives_unchanged_in_every_place_of_an_http_request(cell in "\\PC*|[\\x01-\\x7f]{0,40}|[&=+%#?/;\"'\\\\{}\r\n ]{1,20}") {
         let server = Server::new(|_, _| ok(""));
         run(&server, EVERYWHERE, &one("x", &["cell"], &[&[&cell]]), 4);
         let seen = server.requests();
