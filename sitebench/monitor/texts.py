@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import msgspec
 
@@ -158,7 +159,7 @@ def sockets(text: str, text6: str = "") -> dict[str, int]:
 
 
 class ProcessStat(msgspec.Struct, frozen=True):
-    """Fields of /proc/PID/stat; `waited_...` is of ended children that were waited for."""
+    """Fields of /proc/PID/stat, in order; `waited_...`: of children that were waited for."""
 
     state: str
     parent: int
@@ -178,21 +179,10 @@ class ProcessStat(msgspec.Struct, frozen=True):
 def process_stat(text: str) -> ProcessStat:
     """Read /proc/PID/stat; the name in parentheses may hold any character."""
     f = text[text.rindex(")") + 2 :].split()
-    return ProcessStat(
-        state=f[0],
-        parent=int(f[1]),
-        minor_faults=int(f[7]),
-        waited_minor_faults=int(f[8]),
-        major_faults=int(f[9]),
-        waited_major_faults=int(f[10]),
-        user_s=int(f[11]) * TICK_S,
-        system_s=int(f[12]) * TICK_S,
-        waited_user_s=int(f[13]) * TICK_S,
-        waited_system_s=int(f[14]) * TICK_S,
-        threads=int(f[17]),
-        started=int(f[19]),
-        rss=int(f[21]) * PAGE,
-    )
+    values: list[Any] = [f[0], int(f[1]), *map(int, f[7:11])]
+    values += (int(ticks) * TICK_S for ticks in f[11:15])
+    values += (int(f[17]), int(f[19]), int(f[21]) * PAGE)
+    return ProcessStat(*values)
 
 
 def ignores_children(status: str) -> bool:
