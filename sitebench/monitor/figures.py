@@ -11,7 +11,6 @@ its figures without a value still have their last one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -24,17 +23,6 @@ class Figure(msgspec.Struct, frozen=True):
     unit: str
     counter: bool
     rate_unit: str
-
-
-class SampleRow(Protocol):
-    @property
-    def t_ns(self) -> int: ...
-    @property
-    def who(self) -> str: ...
-    @property
-    def what(self) -> str: ...
-    @property
-    def value(self) -> float: ...
 
 
 def _counter(title: str, unit: str, rate_unit: str | None = None) -> Figure:
@@ -110,19 +98,21 @@ def describe(name: str) -> Figure:
     return replace(figure, title=f"{figure.title} {instance}") if instance else figure
 
 
-def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:
+def rates(
+    samples: Iterable[tuple[int, int, str, str, float]],
+) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Return values over time by source and figure; for a counter, its growth per second.
 
-    `samples` are of one point, in order of time. A counter has no rate where it decreased, because
-    its process was restarted.
+    `samples` are rows of the run file, of one point and in order of time. A counter has no rate
+    where it decreased, because its process was restarted.
     """
     instants: dict[str, list[int]] = {}
     values: dict[tuple[str, str], dict[int, float]] = {}
-    for row in samples:
-        source_instants = instants.setdefault(row.who, [])
-        if not source_instants or source_instants[-1] != row.t_ns:
-            source_instants.append(row.t_ns)
-        values.setdefault((row.who, row.what), {})[row.t_ns] = row.value
+    for _, t_ns, source, name, value in samples:
+        source_instants = instants.setdefault(source, [])
+        if not source_instants or source_instants[-1] != t_ns:
+            source_instants.append(t_ns)
+        values.setdefault((source, name), {})[t_ns] = value
     rates_by_figure = {}
     for (source, name), values_by_instant in values.items():
         filled = _fill_gaps(instants[source], values_by_instant)

@@ -1,5 +1,4 @@
 import os
-from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,16 +6,6 @@ from hypothesis import strategies as st
 from sitebench.monitor.figures import FIGURES, describe, rates
 from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.sample import Changes, Row
-
-
-class Kept(NamedTuple):
-    """A row of the run file."""
-
-    t_ns: int
-    who: str
-    what: str
-    value: float
-
 
 SECOND = 10**9
 
@@ -45,10 +34,10 @@ def test_figure_of_the_target_ending_in_total_is_a_counter() -> None:
 
 def test_counter_is_shown_as_a_rate_and_gauge_unchanged() -> None:
     rows = [
-        Kept(0, "target", "cpu_s", 10.0),
-        Kept(0, "target", "resident_bytes", 100),
-        Kept(2 * SECOND, "target", "cpu_s", 13.0),
-        Kept(2 * SECOND, "target", "resident_bytes", 90),
+        (0, 0, "target", "cpu_s", 10.0),
+        (0, 0, "target", "resident_bytes", 100),
+        (0, 2 * SECOND, "target", "cpu_s", 13.0),
+        (0, 2 * SECOND, "target", "resident_bytes", 90),
     ]
     assert rates(rows) == {
         ("target", "cpu_s"): [(2 * SECOND, 1.5)],
@@ -58,7 +47,7 @@ def test_counter_is_shown_as_a_rate_and_gauge_unchanged() -> None:
 
 def test_samples_less_than_100_ms_apart_have_no_own_rate() -> None:
     rows = [
-        Kept(t_ns, "target", "cpu_s", cpu_s)
+        (0, t_ns, "target", "cpu_s", cpu_s)
         for t_ns, cpu_s in ((0, 3.4), (SECOND // 2_000, 3.45), (SECOND, 3.9), (SECOND + 1, 4.0))
     ]
     [(t_ns, cores)] = rates(rows)["target", "cpu_s"]
@@ -67,27 +56,27 @@ def test_samples_less_than_100_ms_apart_have_no_own_rate() -> None:
 
 def test_omitted_unchanged_values_have_a_rate_of_zero() -> None:
     rows = [
-        Kept(0, "machine", "available_bytes", 5),
-        Kept(0, "machine", "retransmits", 7),
-        Kept(SECOND, "machine", "available_bytes", 5),
-        Kept(2 * SECOND, "machine", "available_bytes", 5),
-        Kept(2 * SECOND, "machine", "retransmits", 9),
+        (0, 0, "machine", "available_bytes", 5),
+        (0, 0, "machine", "retransmits", 7),
+        (0, SECOND, "machine", "available_bytes", 5),
+        (0, 2 * SECOND, "machine", "available_bytes", 5),
+        (0, 2 * SECOND, "machine", "retransmits", 9),
     ]
     assert rates(rows)["machine", "retransmits"] == [(SECOND, 0.0), (2 * SECOND, 2.0)]
 
 
 def test_growth_during_a_gap_is_spread_over_the_gap() -> None:
     rows = [
-        Kept(0, "target-machine", "busy_s", 0.0),
-        Kept(SECOND, "machine", "busy_s", 1.0),
-        Kept(4 * SECOND, "target-machine", "busy_s", 8.0),
+        (0, 0, "target-machine", "busy_s", 0.0),
+        (0, SECOND, "machine", "busy_s", 1.0),
+        (0, 4 * SECOND, "target-machine", "busy_s", 8.0),
     ]
     assert rates(rows)["target-machine", "busy_s"] == [(4 * SECOND, 2.0)]
 
 
 def test_reset_counter_has_no_rate_at_the_reset() -> None:
     values = [5.0, 9.0, 1.0, 2.0]
-    rows = [Kept(n * SECOND, "target", "cpu_s", value) for n, value in enumerate(values)]
+    rows = [(0, n * SECOND, "target", "cpu_s", value) for n, value in enumerate(values)]
     assert rates(rows)["target", "cpu_s"] == [(SECOND, 4.0), (3 * SECOND, 1.0)]
 
 
@@ -97,13 +86,13 @@ VALUES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0,
 @given(VALUES)
 def test_omission_of_unchanged_values_does_not_change_rates(seconds: list[tuple[int, ...]]) -> None:
     changes = Changes()
-    whole: list[Kept] = []
-    short: list[Kept] = []
+    whole: list[tuple[int, int, str, str, float]] = []
+    short: list[tuple[int, int, str, str, float]] = []
     for n, values in enumerate(seconds):
         whats = ("available_bytes", "retransmits", "sockets.time_wait")
         rows: list[Row] = [
             ("machine", what, value) for what, value in zip(whats, values, strict=True)
         ]
-        whole += [Kept(n * SECOND, *row) for row in rows]
-        short += [Kept(n * SECOND, *row) for row in changes.changed_rows(rows)]
+        whole += [(0, n * SECOND, *row) for row in rows]
+        short += [(0, n * SECOND, *row) for row in changes.changed_rows(rows)]
     assert rates(short) == rates(whole)
