@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 import gevent  # type: ignore[import-untyped]
 import msgspec
@@ -15,6 +14,7 @@ from sitebench.counts.fail_log import FailLog
 from sitebench.counts.source import Drained, Source, ended, used_up
 from sitebench.errors import OutOfDescriptors
 from sitebench.locust.drains import call_listeners
+from sitebench.locust.portable import PortableLane
 from sitebench.locust.statistics import feed
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.limits import allow_descriptors
@@ -35,18 +35,13 @@ def no_files() -> OutOfDescriptors:
     )
 
 
-class Lane(Protocol):
-    def run_pass(self) -> None: ...
-    def close(self) -> None: ...
-
-
 class Session(msgspec.Struct):
     """The load of one test in one process."""
 
     source: Source
     threads: int
     client: str
-    portable: Callable[[str], Lane] | None = None
+    portable: Callable[[str], PortableLane] | None = None
     """Makes a lane in Python for a user of a program; if None, the source runs the lanes."""
 
 
@@ -64,7 +59,7 @@ class Lanes:
     def portable(self) -> bool:
         return self.session.portable is not None
 
-    def start(self, program: str) -> Lane | None:
+    def start(self, program: str) -> PortableLane | None:
         """Start one lane; returns it if it runs in Python. Raises OutOfDescriptors."""
         if self.stopped:
             return None

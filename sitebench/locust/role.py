@@ -14,7 +14,8 @@ from locust.env import Environment
 
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, OutOfDescriptors, SitebenchError
-from sitebench.locust.lanes import Lane, Lanes, no_files
+from sitebench.locust.lanes import Lanes, no_files
+from sitebench.locust.portable import PortableLane
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.suite_run import SuiteRun
 from sitebench.measure.test import Test
@@ -84,7 +85,7 @@ class Role:
         self.lanes = Lanes(self.environment, session)
         return self.lanes
 
-    def start_lane(self, program: str) -> Lane | None:
+    def start_lane(self, program: str) -> PortableLane | None:
         """Start one lane; returns it if it runs in Python."""
         try:
             return None if self.lanes is None or self.failed else self.lanes.start(program)

@@ -9,8 +9,7 @@ import gevent  # type: ignore[import-untyped]
 from locust import User, task
 
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.lanes import Lane
-from sitebench.locust.portable import A_DAY_S
+from sitebench.locust.portable import A_DAY_S, PortableLane
 from sitebench.measure.test import OWN_USER
 
 
@@ -29,7 +28,7 @@ class LaneUser(User):
     def __init__(self, environment: Any) -> None:
         super().__init__(environment)
         self._bridge = Bridge.of(environment)
-        self._lane: Lane | None = None
+        self._lane: PortableLane | None = None
 
     @classmethod
     def build(cls, options: Any) -> Any:

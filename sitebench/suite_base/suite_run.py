@@ -19,7 +19,8 @@ from sitebench._engine import Engine, PortableUsers
 from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.locust.lanes import Lane, Session
+from sitebench.locust.lanes import Session
+from sitebench.locust.portable import PortableLane
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed, Recorder, Recording, Subject, command_options
 from sitebench.locust.user import LaneUser, runs_unnamed
@@ -46,7 +47,7 @@ log = logging.getLogger("sitebench")
 
 
 class _PortableSource(Source, Protocol):
-    def lane(self, program: str) -> Lane: ...
+    def lane(self, program: str) -> PortableLane: ...
 
 
 _L = TypeVar("_L", bound=LoadOptions)
