@@ -171,8 +171,6 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """A point of both runs: its rows, and the repeats left out."""
-
     matched: Matched
     rows: tuple[Row, ...]
     left_out: tuple[str, ...]

@@ -111,7 +111,6 @@ def _ratio_spec() -> Spec:
 
 
 def repeats_chart(points: Sequence[Compared]) -> Chart:
-    """Return every repeat of both sides in order, one measure at a time."""
     choices, titles = {}, {}
     for n, point in enumerate(points):
         for row in point.rows:
@@ -210,7 +209,6 @@ def _repeats_spec() -> Spec:
 
 
 def spectra_chart(comparison: Comparison) -> Chart:
-    """Return the percentile spectra of both sides on one axis, one point at a time."""
     choices, titles = {}, {}
     with RunFile(comparison.a.path) as a, RunFile(comparison.b.path) as b:
         for n, point in enumerate(comparison.analysis.points):

@@ -68,7 +68,6 @@ class Interleaving(msgspec.Struct, frozen=True):
         return self.a if side == "a" else self.b
 
     def argv(self, side: str, file: Path, repeats: int) -> list[str]:
-        """Return the command that measures the missing repeats of a side."""
         words = [word.replace(_PLACE, self.value(side)) for word in self.words]
         # The comparison itself reports more failures.
         extra = ["--out", str(file), "--repeats", str(repeats), "--json", "--allow-failures"]
@@ -82,7 +81,6 @@ class Interleaving(msgspec.Struct, frozen=True):
         return turns
 
     def facts(self, side: str, identity: str) -> dict[str, Any]:
-        """Return the facts of a comparison for the manifests of its run files."""
         return {
             "id": identity,
             "side": side,

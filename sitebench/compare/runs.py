@@ -57,8 +57,6 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """A reason to doubt the answer, and its remedy."""
-
     message: str
     remedy: str
     incomplete: bool = False

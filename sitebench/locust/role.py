@@ -86,7 +86,6 @@ class Role:
         return self.lanes
 
     def start_lane(self, program: str) -> PortableLane | None:
-        """Start one lane; returns it if it runs in Python."""
         try:
             return None if self.lanes is None or self.failed else self.lanes.start(program)
         except OutOfDescriptors:

@@ -16,7 +16,6 @@ _SCALE = 2.0
 
 
 def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the file name and content of every chart, for each of its choices."""
     names: set[str] = set()
     for chart in (chart for section in sections for chart in section.charts):
         for choice, datasets in chart.choices.items():

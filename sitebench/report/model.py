@@ -44,8 +44,6 @@ Peak = Mapping[str, Any]
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One measured point, and its timeline."""
-
     id: str
     run: str
     result: PointResult

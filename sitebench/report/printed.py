@@ -57,7 +57,6 @@ class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def statements_table(statements: Sequence[Statement]) -> Table:
-    """Return a table of claims with the results of their checks."""
     words = {True: "holds", False: "does not hold", None: "cannot be checked"}
     rows = [[statement.text, words[statement.holds], statement.check] for statement in statements]
     return Table("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)

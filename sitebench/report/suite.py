@@ -16,8 +16,6 @@ from sitebench.units import format_size
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """Figures that a paper prints for one machine, by size."""
-
     machine: str
     sizes: Sequence[int]
     rates: Sequence[float]

@@ -42,7 +42,6 @@ _CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podma
 
 
 def collect(argv: Sequence[str], facts: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the facts about this run on this machine, with additional `facts`."""
     from sitebench.monitor import memory
 
     return {
@@ -88,7 +87,6 @@ def resume_facts(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str
 
 
 def method_of(manifest: Mapping[str, Any]) -> int:
-    """Return the version of the method by which a run was measured."""
     return int(manifest.get("method", 1))
 
 

@@ -159,8 +159,6 @@ class Demand(msgspec.Struct, frozen=True):
 
 
 class StepResult(msgspec.Struct, frozen=True):
-    """One step of a program within the window."""
-
     program: str
     step: str
     count: int

@@ -187,7 +187,6 @@ class RunStore(Closing):
         return PointResult.read(json.loads(rows[0][1]))
 
     def results(self) -> list[PointResult]:
-        """Return the result of every point that is done, in the order of the plan."""
         rows = self._rows("SELECT result FROM points WHERE status = 'done' ORDER BY id")
         return [PointResult.read(json.loads(row[0])) for row in rows]
 

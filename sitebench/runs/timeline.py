@@ -50,7 +50,6 @@ class Slot(msgspec.Struct):
         return (self.count - self.failures) / self.seconds if self.seconds else 0.0
 
     def absorb(self, other: Slot) -> None:
-        """Merge the following slot into this one."""
         self.t1_ns = other.t1_ns
         self.count += other.count
         self.failures += other.failures

@@ -44,8 +44,6 @@ class Phase(StrEnum):
 
 
 class PointFile(msgspec.Struct, frozen=True):
-    """The run file of a point, and its row there."""
-
     store: RunStore
     point: int
 

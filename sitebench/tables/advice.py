@@ -97,7 +97,6 @@ class WhatToDo:
             yield Text(line, style=style, no_wrap=True, overflow="ignore")
 
     def lines(self, width: int) -> list[str]:
-        """Return the remedies, each with its reason below."""
         lines = []
         for advice in advise(self._points):
             place, first = self._places(advice.concerned), advice.first
@@ -137,7 +136,6 @@ class WhatToDo:
         )
 
     def _name(self, spec: PointSpec) -> str:
-        """Return the name of the point whose figures are shown."""
         by_clients = self._by_clients() and spec.entries
         name = f"{spec.title}, {spec.clients}" if by_clients else spec.title
         return f"{name}, repeat {spec.repeat + 1}" if spec.repeat else name

@@ -120,7 +120,6 @@ def latency_tables(results: Sequence[PointResult]) -> list[Table]:
 
 
 def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
-    """Return the cost of the load generator, by the names of points."""
     rows = [
         [
             *(name, load_name(point.spec), waiting(point)),
@@ -268,7 +267,6 @@ def limit(point: Series) -> Cell:
 
 
 def marked(point: Series, text: str) -> str | Cell:
-    """Return a cell of a series, marked unless it is valid."""
     if point.valid:
         return text
     return Cell(text, Mark.BOUND if point.usable else Mark.INVALID, why(point))

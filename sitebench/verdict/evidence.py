@@ -17,16 +17,12 @@ from sitebench.verdict.window import Window
 
 
 class OtherLoad(msgspec.Struct, frozen=True):
-    """The CPU of the target at another load of the same run."""
-
     cores: float
     cost_s: float
     """CPU seconds per operation."""
 
 
 class PoolUse(msgspec.Struct, frozen=True):
-    """A pool of connections shared by the scenario's users."""
-
     name: str
     places: int
     in_use: float
@@ -34,8 +30,6 @@ class PoolUse(msgspec.Struct, frozen=True):
 
 
 class Evidence(Window, frozen=True, kw_only=True):
-    """A measured window, and the conditions of its measurement."""
-
     rate: float | None = None
     arrivals: str | None = None
     """The spacing of arrivals at a rate."""

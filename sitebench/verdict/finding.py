@@ -40,8 +40,6 @@ def worst_of(grades: Iterable[Grade]) -> Grade:
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """Whether one resource limited the target, and the evidence in a sentence."""
-
     resource: str
     grade: str
     evidence: str

@@ -110,7 +110,6 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
 
 
 def _findings(state: State) -> Iterator[dict[str, str]]:
-    """Yield the error of a test, and the warnings of its verdict so far, with remedies."""
     if (error := state.error) is not None:
         yield {"what": "Error", "message": error.message, "remedy": error.remedy}
     if (result := state.result) is not None:

@@ -27,8 +27,6 @@ _WORDS = {
 
 
 class State(msgspec.Struct, frozen=True):
-    """Everything that a page shows, at one instant."""
-
     test: SessionTest | None
     preparing: Preparing | None
     error: SitebenchError | None

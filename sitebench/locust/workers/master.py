@@ -271,7 +271,6 @@ class MasterRole(LocalRole):
         self._logged_reasons = set[str]()
 
     def start(self) -> None:
-        """Prepare the target, and send every worker the prepared test."""
         self._slots = slots = gathering.slots(self.runner)
         test = self.prepare(len(slots))
         self._share(slots, test.to_message())

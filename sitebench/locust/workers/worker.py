@@ -204,7 +204,6 @@ class WorkerRole(Role):
         messages.Failed(dump(error)).send(self.runner)
 
     def finish(self) -> None:
-        """Stop the lanes and send their last counts; a second call waits for the first."""
         if self._load is None:
             return
         if self.ending:

@@ -26,7 +26,6 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the tables, the evidence of every point, and the findings of 1997."""
     parts = []
     for run in report.runs:
         parts.append(to_html(_overview(report, run)))

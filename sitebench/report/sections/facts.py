@@ -74,7 +74,6 @@ def _options(spec: PointSpec) -> str:
 
 
 def _load(specs: Sequence[PointSpec]) -> str:
-    """Return the users or rates of all points, with think times or arrivals."""
     staged = [spec.stages.name for spec in specs if spec.stages is not None]
     closed = [spec for spec in specs if spec.stages is None and spec.rate is None]
     rates = [(spec.rate, spec.arrivals) for spec in specs if spec.stages is None and spec.rate]

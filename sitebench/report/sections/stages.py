@@ -46,7 +46,6 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return a figure of one point at a time, and a table of each point below."""
     staged = _staged_points(report)
     if not staged:
         return None

@@ -65,8 +65,6 @@ _BUSY = {WarningKind.NOISY_MACHINE, WarningKind.GENERATOR_STARVED, WarningKind.S
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """A remedy, and the messages of the points that need it."""
-
     remedy: str
     bad: bool
     points: int
@@ -121,7 +119,6 @@ def _limit(result: PointResult) -> str:
 
 
 def _without_probes(run: Run) -> list[Series]:
-    """Return points without those that a search only tried."""
     return [series for series in run.series if not run.probes(series)] or run.series
 
 

@@ -34,8 +34,6 @@ _APART = 1.5
 
 
 class Most(msgspec.Struct, frozen=True):
-    """An upper bound of the rate, and its derivation in words."""
-
     per_s: float
     message: str
 

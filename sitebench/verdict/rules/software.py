@@ -72,7 +72,6 @@ def software(window: Evidence, findings: Sequence[Finding], *, pressed: bool) ->
 
 
 def _by_the_others(window: Evidence, findings: Sequence[Finding]) -> Finding:
-    """Conclude from the findings on other resources."""
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
     if Resource.CPU in used_up:
         kernel = kernel_share(window)
