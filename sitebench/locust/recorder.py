@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
+from typing import Any, Protocol, TypedDict, TypeVar, cast
 
 import msgspec
 from locust.env import Environment
@@ -30,9 +30,6 @@ from sitebench.scenario.script import Pool
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_lost, target_died
-
-if TYPE_CHECKING:
-    from sitebench.locust.web_ui.session import Session
 
 T = TypeVar("T")
 _EARLY_S = 0.5
@@ -193,9 +190,16 @@ class Recording(msgspec.Struct):
         return settled.state == Steadiness.TOO_SHORT and settled.slope_percent is not None
 
 
+class _RecordingSink(Protocol):
+    """The recorder of a session: `web_ui.session`, which imports this module."""
+
+    def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
+    def record_failure(self, error: SitebenchError) -> None: ...
+
+
 class Recorder:
     def __init__(
-        self, request: Request | None, exporter: str | None, session: Session | None = None
+        self, request: Request | None, exporter: str | None, session: _RecordingSink | None = None
     ) -> None:
         self._request = request
         self._exporter = exporter
