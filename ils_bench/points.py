@@ -92,35 +92,35 @@ def _check_passes(options: IlsOptions, programs: Sequence[Script]) -> None:
     if not thinking or len(thinking) < len(programs):
         return
     program = min(thinking, key=lambda program: program.least_s)
-    least, name = program.least_s, program.name
-    long, session = format_duration(least), "give its users a shorter one, such as --session 5s"
+    least_s, name = program.least_s, program.name
+    lasts, session = format_duration(least_s), "give its users a shorter one, such as --session 5s"
     measure = options.measure
-    if measure is not None and least > measure:
+    if measure is not None and least_s > measure:
         raise BadInput(
-            f"a pass of {name!r} takes {long} (--session), and the measured window is "
+            f"a pass of {name!r} takes {lasts} (--session), and the measured window is "
             f"{format_duration(measure)} long: none would be counted",
-            f"{session}, or measure longer: --measure {format_duration(2 * least)}",
+            f"{session}, or measure longer: --measure {format_duration(2 * least_s)}",
         )
     if options.rate is None:
         return
     # With stages there is no warm-up: passes count from the first due one on.
-    if options.stages is None and least > options.warmup:
+    if options.stages is None and least_s > options.warmup:
         raise BadInput(
-            f"a pass of {name!r} takes {long} (--session), and the warm-up is "
+            f"a pass of {name!r} takes {lasts} (--session), and the warm-up is "
             f"{format_duration(options.warmup)}: in the window's beginning none would end",
-            f"{session}, or warm up longer: --warmup {long}",
+            f"{session}, or warm up longer: --warmup {lasts}",
         )
-    if least > options.timeout:
+    if least_s > options.timeout:
         raise BadInput(
-            f"a pass of {name!r} takes {long} (--session), and is waited for for "
+            f"a pass of {name!r} takes {lasts} (--session), and is waited for for "
             f"{format_duration(options.timeout)} (--timeout): those that begin late would fail",
-            f"{session}, or wait longer: --timeout {format_duration(2 * least)}",
+            f"{session}, or wait longer: --timeout {format_duration(2 * least_s)}",
         )
     rate = options.rate if options.stages is None else options.stages.highest
-    if 0 < options.users < (needed := math.ceil(rate * least)):
+    if 0 < options.users < (needed := math.ceil(rate * least_s)):
         raise BadInput(
             f"{plural(options.users, 'user')} cannot begin {format_rate(rate)} passes of {name!r} "
-            f"a second: each takes {long} (--session), so {needed:,} are under way at once",
+            f"a second: each takes {lasts} (--session), so {needed:,} are under way at once",
             f"have --users {math.ceil(1.5 * needed)}, or a lower --rate",
         )
 

@@ -274,7 +274,7 @@ class _Writer:
         if len(rest) > 1 and isinstance(bind := rest[0], Bind):
             rest.pop(0)
             connection = self._identity(bind)
-        whole = {"counts": quote(sequence.counts)} if sequence.counts != SEQUENCE else {}
+        counted = {"counts": quote(sequence.counts)} if sequence.counts != SEQUENCE else {}
         match rest:
             case [Repeat(times, (lone,))] if lone.label == sequence.counts and not isinstance(
                 lone, Repeat
@@ -290,7 +290,7 @@ class _Writer:
                 *(f"\n[data.{name}]\n{rows}" for name, rows in self._data.items()),
                 "\n[[operation]]",
                 f"name = {quote(sequence.name)}",
-                *(f"{key} = {value}" for key, value in whole.items()),
+                *(f"{key} = {value}" for key, value in counted.items()),
                 steps,
             )
         )

@@ -43,5 +43,5 @@ class WebUser(ScenarioUser):
         return type(self).workload or super().program()
 
 
-USERS = user_classes(WebUser, one=True)
+USERS = user_classes(WebUser, single=True)
 join("Web options", WebRun)

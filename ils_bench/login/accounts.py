@@ -73,9 +73,9 @@ def _read(file: str, column_words: str, state: tuple[int, int]) -> Accounts:
         table = Table.read(file, separator_of(file))
     columns: dict[str, str] = {}
     for column in filter(FIELD.fullmatch, table.columns):
-        if (other := columns.setdefault(column.lower(), column)) != column:
+        if (same_name := columns.setdefault(column.lower(), column)) != column:
             raise BadFile(
-                f"{file}, line 1: the columns {other} and {column} have one name",
+                f"{file}, line 1: the columns {same_name} and {column} have one name",
                 "rename one, or leave it out: attributes are the same in either case",
             )
 
@@ -116,10 +116,11 @@ def _choose_columns(
                 f"{word!r} is no attribute that accounts are found by",
                 f"write --accounts {file}:{heading}=uid",
             )
-        other, _ = by_kind.setdefault(_kind(word), (column, word))
-        if other != column:
+        named_column, _ = by_kind.setdefault(_kind(word), (column, word))
+        if named_column != column:
             raise BadFile(
-                f"--accounts names two columns of {_kind(word)}, {other} and {column}", "name one"
+                f"--accounts names two columns of {_kind(word)}, {named_column} and {column}",
+                "name one",
             )
     for word in filter(columns.get, (*_PASSWORDS, *_DNS, *_NAMES)):
         by_kind.setdefault(_kind(word), (columns[word], word))
@@ -155,18 +156,18 @@ def none_twice(accounts: Accounts, name: str) -> None:
     place = accounts.table.columns.index(name)
     for row in range(accounts.table.rows):
         # Directories ignore case, outer blanks and repeated inner blanks in names.
-        same = cell(row, place).casefold()
+        spelling = cell(row, place).casefold()
         if name == accounts.dn:
-            same = _one_spelling(same)
-        if " " in same:
-            same = _BLANKS.sub(r"\1", " ".join(same.split()))
-        if same in spellings:
+            spelling = _one_spelling(spelling)
+        if " " in spelling:
+            spelling = _BLANKS.sub(r"\1", " ".join(spelling.split()))
+        if spelling in spellings:
             raise BadFile(
                 f"{accounts.file}, line {line_of(accounts.file, row)}: {name} "
                 f"{cell(row, place)!r} is there twice",
                 "remove the line: each account logs in in its turn",
             )
-        spellings.add(same)
+        spellings.add(spelling)
 
 
 def _one_spelling(dn: str) -> str:

@@ -45,14 +45,14 @@ class FirstLogin(msgspec.Struct, frozen=True):
     def warnings(self, people: int, per_s: float) -> tuple[PointWarning, ...]:
         warnings = []
         if self.written:
-            few = ""
+            note = ""
             if per_s > people:
-                few = f"; each of {people:,} people logged in {per_s / people:.1f} times a second, "
-                few += "and directories write once a second"
+                note = f"; each of {people:,} people logged in {per_s / people:.1f} times a second"
+                note += ", and directories write once a second"
             warnings.append(
                 PointWarning(
                     WarningKind.LOGIN_WRITES,
-                    f"each login writes {', '.join(self.written)}{few}",
+                    f"each login writes {', '.join(self.written)}{note}",
                     "it is a part of what logins cost there: have more people than logins a "
                     "second, or switch it off",
                 )
@@ -95,8 +95,8 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
             changed = _changes(first, final)
     written = [attribute for attribute in changed if attribute not in _ENTRY] or changed[:1]
     hashed = initial.get(_HASH), final.get(_HASH)
-    was, now = (", ".join(values or ()) for values in hashed)
-    return FirstLogin(tuple(written), (was, now) if was != now else None)
+    old, new = (", ".join(values or ()) for values in hashed)
+    return FirstLogin(tuple(written), (old, new) if old != new else None)
 
 
 def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:

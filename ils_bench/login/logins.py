@@ -50,8 +50,8 @@ def to_check(options: IlsOptions) -> str:
     accounts = accounts_in(options)
     if accounts.dn is not None and options.how in (None, BIND):
         return f"{remedy}; DNs are of the column {accounts.dn}"
-    other = "another: --accounts FILE:COLUMN=uid"
-    return f"{remedy}; names are of the column {accounts.name} ({other})"
+    hint = "another: --accounts FILE:COLUMN=uid"
+    return f"{remedy}; names are of the column {accounts.name} ({hint})"
 
 
 def script_of(options: IlsOptions) -> Script:

@@ -171,8 +171,8 @@ def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: 
             assert slapadd.stdin is not None
             batches = pieces(people.population, present, people.spec.size, containers=present == 0)
             for written, piece in batches:
-                for whole in _whole_entries(piece):
-                    slapadd.stdin.write(whole)
+                for block in _whole_entries(piece):
+                    slapadd.stdin.write(block)
                 progress(written)
         if slapadd.returncode != 0:
             raise cannot_load(_last_line(output))

@@ -143,10 +143,10 @@ def _write(reservation: Reservation) -> None:
 def _first_free(target: str, base: str, keys: int) -> int:
     """Return the start of a range of `keys` keys that this directory has no reservation of."""
     start = FIRST_ADDED + secrets.randbelow(max(1, ROOM // keys)) * keys
-    for other in sorted(entries(), key=lambda entry: entry.start):
-        same_place = (other.target, other.base) == (target, base)
-        if same_place and other.start < start + keys and start < other.stop:
-            start = other.stop
+    for reservation in sorted(entries(), key=lambda entry: entry.start):
+        same_place = (reservation.target, reservation.base) == (target, base)
+        if same_place and reservation.start < start + keys and start < reservation.stop:
+            start = reservation.stop
     return start
 
 

@@ -106,8 +106,8 @@ class LdapDirectory(InProcess[Directory]):
         if groups is None and (tuple(members), depth, in_all) != ((10,), 1, 0):
             raise BadInput("members, depth or in_all without groups", "give groups their number")
         if suffix is None:
-            alone = None if ldif is None or entries else _first_name(Path(ldif))
-            suffix = alone or _DEFAULT_SUFFIX
+            ldif_suffix = None if ldif is None or entries else _first_name(Path(ldif))
+            suffix = ldif_suffix or _DEFAULT_SUFFIX
         self.suffix, self.ldif = suffix, ldif
         self.people: Population | None = None
         """The people: names, DNs, passwords and every attribute of person i."""

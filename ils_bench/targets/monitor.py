@@ -86,19 +86,19 @@ class DirectoryMonitor:
             return None
 
     def _operations(self) -> Iterator[tuple[str, float]]:
-        for name, attributes in self._search("cn=Operations", *_OPERATIONS, whole=True):
+        for name, attributes in self._search("cn=Operations", *_OPERATIONS, subtree=True):
             for attribute in _OPERATIONS:
                 operation = attribute.removeprefix("monitorOp").lower()
                 if operation == "completed" or name == "operations":
                     yield from _value(f"{name}_{operation}_total", attributes, attribute).items()
 
     def _search(
-        self, base: str, *attributes: str, below: bool = True, whole: bool = False
+        self, base: str, *attributes: str, below: bool = True, subtree: bool = False
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the first cn, in lower case, and the attributes of each entry."""
         import ldap3
 
-        scope = ldap3.SUBTREE if whole else ldap3.LEVEL if below else ldap3.BASE
+        scope = ldap3.SUBTREE if subtree else ldap3.LEVEL if below else ldap3.BASE
         self._connection.search(
             f"{base},{_BASE}", "(objectClass=*)", scope, attributes=list(attributes)
         )

@@ -19,8 +19,9 @@ _WHO = ("profile", "hash", "seed", "locales")
 
 
 def spec_of(options: LoadTestOptions | SeedOptions, size: int) -> Spec:
-    profile, one, pool = cast("Profile", options.profile), options.one_password, options.hash_pool
-    return Spec(size, options.seed, profile, options.locales, options.base, options.hash, one, pool)
+    profile, password = cast("Profile", options.profile), options.one_password
+    people = (size, options.seed, profile, options.locales, options.base)
+    return Spec(*people, options.hash, password, options.hash_pool)
 
 
 def which_people(options: KindOptions) -> str:

@@ -36,9 +36,10 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
     def _takes_a_bind(self) -> bool:
         """Return whether an anonymous bind succeeds, without an import of ldap3."""
         try:
-            with socket.create_connection((self.address.host, self.address.port), _ANSWER_S) as it:
-                it.sendall(_BIND)
-                return it.recv(len(_BOUND) + 1) == _BOUND
+            place = (self.address.host, self.address.port)
+            with socket.create_connection(place, _ANSWER_S) as connection:
+                connection.sendall(_BIND)
+                return connection.recv(len(_BOUND) + 1) == _BOUND
         except OSError:
             return False
 

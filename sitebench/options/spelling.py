@@ -25,8 +25,8 @@ def spellings(name: str) -> tuple[str, ...]:
     return (long_option(name), *letter, *_ALSO.get(name, ()))
 
 
-def nearest(tried: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    return next(iter(difflib.get_close_matches(tried, list(known), 1, cutoff)), None)
+def nearest(tried: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    return next(iter(difflib.get_close_matches(tried, list(names), 1, cutoff)), None)
 
 
 def gives(words: list[str], name: str) -> bool:

@@ -86,7 +86,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Default operation of vary, if different."""
     operation: Callable[[str], Argument]
     """Makes the operation argument, given the default operation."""
-    one: type[Any]
+    point_options: type[Any]
     sweep: tuple[type[Any], ...] = ()
     """Options of a sweep over sizes: its own class, and the class of a test without its size."""
     several: tuple[str, ...] = ()
@@ -105,20 +105,21 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @functools.cached_property
     def _measure_options(self) -> type[Any]:
-        return combine(MeasureOptions, self.one)
+        return combine(MeasureOptions, self.point_options)
 
     def default_of(
-        self, points: SuitePoints[Any, Any, Any], options: SuiteOptions, other: str | None = None
+        self, points: SuitePoints[Any, Any, Any], options: SuiteOptions, fallback: str | None = None
     ) -> str:
         """Return the operation if none is named: that of an option, or the default."""
         described = points.described_by(options)
-        return (described and described[0]) or other or self.default
+        return (described and described[0]) or fallback or self.default
 
     def _begin(
-        self, options: SuiteOptions, operation: str | None, other: str | None = None
+        self, options: SuiteOptions, operation: str | None, fallback: str | None = None
     ) -> tuple[SuitePoints[Any, Any, Any], Any, str]:
         points: SuitePoints[Any, Any, Any] = resolve_name(self.suite.points)
-        options, name = points.choose(options, operation or self.default_of(points, options, other))
+        text = operation or self.default_of(points, options, fallback)
+        options, name = points.choose(options, text)
         options = points.apply_scenario(options)
         return points, points.settle(options, [points.program(options, name)]), name
 
@@ -173,22 +174,22 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if (described := points.described_by(options)) is not None:
                 name, by = described
                 if options.paper or options.is_set("operations"):
-                    other = "--paper" if options.paper else "--operations"
-                    raise BadInput(f"{by} says what users do, and so does {other}", "give one")
+                    option = "--paper" if options.paper else "--operations"
+                    raise BadInput(f"{by} says what users do, and so does {option}", "give one")
                 names, is_named = [name], True
             options = points.apply_scenario(options)
             programs = [points.program(options, name) for name in names]
             options = points.settle(options, programs, named=is_named)
             sizes = _that_matter(points, options, programs, sizes)
             lab = "" if paper is None else options.lab
-            one = narrow(self._measure_options, options)
+            base = narrow(self._measure_options, options)
             axes = [vars(options)[name] or (None,) for name in self.several]
             parts = [
                 part
                 for size in dict.fromkeys(sizes)
                 for combination in itertools.product(*axes)
                 for fields in [dict(zip(self.several, combination, strict=True))]
-                for at_size in [replace(one, entries=size, **fields)]
+                for at_size in [replace(base, entries=size, **fields)]
                 for part in _parts(at_size, names, is_named, paper, lab)
             ]
             if len(parts) > 1 or len(names) > 1:
@@ -229,7 +230,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return vary
 
     def _peak(self) -> Command:
-        peak_options, words = combine(PeakOptions, self.one), self.operation(self.default)
+        peak_options, words = combine(PeakOptions, self.point_options), self.operation(self.default)
 
         @command(peak_options, words, panel=_PANEL, explanation=self._help("peak"))
         def peak(options: SuiteOptions, operation: str | None) -> None:
@@ -237,23 +238,23 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
             refuse_check(options, self.suite)
             points, completed, name = self._begin(options, operation)
-            one = narrow(points.options, completed)
-            points.point(one, name)
-            points.check(one, [points.program(one, name)])
+            base = narrow(points.options, completed)
+            points.point(base, name)
+            points.check(base, [points.program(base, name)])
             job = PeakJob(
-                stage=lambda seeding: points.stage(Part(one, [name]), seeding, reused=True),
-                test=lambda load: points.test(replace(one, **asdict(load)), name),
-                facts=lambda: points.facts(one, [one.people]),
-                window_s=one.measure or 0.0,
+                stage=lambda seeding: points.stage(Part(base, [name]), seeding, reused=True),
+                test=lambda load: points.test(replace(base, **asdict(load)), name),
+                facts=lambda: points.facts(base, [base.people]),
+                window_s=base.measure or 0.0,
                 default_out=run_file(f"{self.suite.name}-peak"),
-                afterwards=points.leftovers(one),
+                afterwards=points.leftovers(base),
             )
             find_peak(completed, job)
 
         return peak
 
     def _ui(self) -> Command:
-        @command(combine(UiOptions, self.one), panel=_PANEL, explanation=self._help("ui"))
+        @command(combine(UiOptions, self.point_options), panel=_PANEL, explanation=self._help("ui"))
         def ui(options: SuiteOptions) -> None:
             from sitebench.locust.web_ui.starting import become_locust
 
@@ -346,16 +347,16 @@ def measure_parts(
 
 
 def _parts(
-    one: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, lab: str
+    options: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, lab: str
 ) -> list[Part]:
     """Return the parts of one size; with --paper, each operation has the paper's clients."""
     if paper is None:
-        return [Part(one, names, named=named)]
+        return [Part(options, names, named=named)]
     return [
         Part(
-            one.assign(**paper.options.get(name, {})),
+            options.assign(**paper.options.get(name, {})),
             [name],
-            [paper.users[lab].get(name, one.users)],
+            [paper.users[lab].get(name, options.users)],
             named,
         )
         for name in names

@@ -326,9 +326,9 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         self.assure_allowed(options, programs)
         with self.targets.open(options, programs, untold) as target, translated():
 
-            def alone(one: Any, lone: _O) -> Engine:
-                load = Load(lone, target, [one], WorkerSlot())
-                return Engine(*self.for_engine(load), tables=one.own_tables)
+            def alone(operation_script: Any, load_options: _O) -> Engine:
+                load = Load(load_options, target, [operation_script], WorkerSlot())
+                return Engine(*self.for_engine(load), tables=operation_script.own_tables)
 
             remedy = self.remedy(options, program)
             checking.check(program, options, alone, timeout_s=options.timeout, remedy=remedy)

@@ -47,12 +47,12 @@ class ScenarioUser(LaneUser):
 
 
 def user_classes(
-    base: type[ScenarioUser], *, by_name: Collection[str] = (), one: bool = False
+    base: type[ScenarioUser], *, by_name: Collection[str] = (), single: bool = False
 ) -> dict[str, type[ScenarioUser]]:
     """Return the user class of each operation, and FileUser for --scenario.
 
     Operations `by_name` run only if their class is named. If no class is named, FileUser runs if
-    there is a scenario, or else all other classes; with `one` only the first one, as each class
+    there is a scenario, or else all other classes; with `single` only the first one, as each class
     needs its own files. In the web page, the user chooses.
     """
     points = base.points
@@ -79,10 +79,10 @@ def user_classes(
             return
         described = points.described_by(parsed) is not None
         present = [user for user in environment.user_classes if user in suite_classes]
-        if one and (len(present) < 2 or (environment.web_ui is not None and not described)):
+        if single and (len(present) < 2 or (environment.web_ui is not None and not described)):
             return
         selected_classes = [user for user in present if (user is classes["FileUser"]) == described]
-        if one:
+        if single:
             selected_classes = selected_classes[:1]
             name = selected_classes[0].__name__
             log.info("of %s %s runs, as no user class was named", points.suite.locustfile, name)

@@ -187,8 +187,8 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     @property
     def _is_chosen(self) -> bool:
         """Whether the user chose classes: not all classes of the file run."""
-        classes, all_ = self.environment.user_classes, self.environment.available_user_classes
-        unnamed = [user for user in (all_ or {}).values() if runs_unnamed(user)] or classes
+        classes, available = self.environment.user_classes, self.environment.available_user_classes
+        unnamed = [user for user in (available or {}).values() if runs_unnamed(user)] or classes
         return len(classes) == 1 or {*classes} != {*unnamed}
 
     def read_test(self, data: dict[str, Any]) -> Test:

@@ -81,7 +81,7 @@ def vary(
 
     measure(
         base,
-        users=max(one.users for one in (base, *(level.options for level in levels))),
+        users=max(options.users for options in (base, *(level.options for level in levels))),
         stages=stages,
         facts=lambda: points.facts(base, [base.people]),
         first=first,
@@ -156,8 +156,8 @@ def table(
     figure_of = (lambda point: latency_mark(point, "p50")) if is_rate_fixed else rate_mark
     brings = ("p50", "Change") if is_rate_fixed else ("Rate/s", "Gain")
     rows: list[Row] = [["(base)", "", figure_of(base), "", "", f"{base.failures:,}", limit(base)]]
-    if (same := _null(series_by_key.values(), _ALPHA / max(1, comparisons))) is not None:
-        rows.append(["(null)", "odd, even", "", *_cells(same), "", ""])
+    if (null_effect := _null(series_by_key.values(), _ALPHA / max(1, comparisons))) is not None:
+        rows.append(["(null)", "odd, even", "", *_cells(null_effect), "", ""])
     for level, key in levels:
         point = series_by_key[key]
         gain = _gain(base, point, _ALPHA / comparisons) if key != base_key else None
@@ -174,19 +174,19 @@ def table(
     return Table(title, columns, rows, left=2)
 
 
-def _gain(base: Series, other: Series, alpha: float) -> Effect | None:
+def _gain(base: Series, level: Series, alpha: float) -> Effect | None:
     """Return the effect of a level on the base, paired by repeat; None if not comparable."""
-    if not (_is_comparable(base) and _is_comparable(other)):
+    if not (_is_comparable(base) and _is_comparable(level)):
         return None
-    if (base.spec.rate is None) != (other.spec.rate is None):
+    if (base.spec.rate is None) != (level.spec.rate is None):
         return None
-    base_logs, other_logs = (
-        {r.spec.repeat: _log(r) for r in point.results} for point in (base, other)
+    base_logs, level_logs = (
+        {r.spec.repeat: _log(r) for r in point.results} for point in (base, level)
     )
     pairs = [
-        (base_log, other_log)
+        (base_log, level_log)
         for repeat, base_log in base_logs.items()
-        if base_log is not None and (other_log := other_logs.get(repeat)) is not None
+        if base_log is not None and (level_log := level_logs.get(repeat)) is not None
     ]
     if not pairs:
         return None
@@ -213,8 +213,8 @@ def _null(points: Iterable[Series], alpha: float) -> Effect | None:
     for point in points:
         logs = [log for result in point.results if (log := _log(result)) is not None]
         if _is_comparable(point) and len(logs) == point.n:
-            one, other = odd_and_even(logs)
-            odd, even = odd + one, even + other
+            odd_logs, even_logs = odd_and_even(logs)
+            odd, even = odd + odd_logs, even + even_logs
     return effect(odd, even, alpha) if odd else None
 
 

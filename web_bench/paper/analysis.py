@@ -98,12 +98,12 @@ def stages(points: Sequence[CurvePoint]) -> Stages | None:
 def fair(point: Series) -> bool | None:
     """Return whether the clients were served equally; None if unknown."""
     spread, mean = point.median(variation), point.median(figure_of("clients.mean"))
-    least = point.median(figure_of("clients.least"))
+    fewest = point.median(figure_of("clients.least"))
     if point.spec.users == 1:
         return True
-    if spread is None or mean is None or least is None or mean < LEAST_PER_CLIENT:
+    if spread is None or mean is None or fewest is None or mean < LEAST_PER_CLIENT:
         return None
-    return spread <= MOST_VARIATION and least >= LEAST_SHARE * mean
+    return spread <= MOST_VARIATION and fewest >= LEAST_SHARE * mean
 
 
 def useful(point: Series) -> bool | None:
@@ -210,16 +210,20 @@ def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
 
 def _not_compared(of_static: Sequence[Series], of_program: Sequence[Series]) -> str:
     static, tested = peak_reached(of_static), peak_reached(of_program)
-    at_least, least = bound_of(of_static), bound_of(of_program)
-    if static is None and tested is not None and at_least:
-        share = tested.requests_per_s / at_least
-        return f"{STATIC} does at least {format_rate(at_least)}/s, so it keeps at most {share:.1%}"
-    if static is not None and tested is None and least:
-        share = least / static.requests_per_s
-        return f"it does at least {format_rate(least)}/s, and so keeps at least {share:.1%}"
-    if at_least and least:
-        at_least_s = f"{STATIC} at least {format_rate(at_least)}/s"
-        return f"no peak is known: it does at least {format_rate(least)}/s, and {at_least_s}"
+    static_bound, program_bound = bound_of(of_static), bound_of(of_program)
+    if static is None and tested is not None and static_bound:
+        share = tested.requests_per_s / static_bound
+        return (
+            f"{STATIC} does at least {format_rate(static_bound)}/s, so it keeps at most {share:.1%}"
+        )
+    if static is not None and tested is None and program_bound:
+        share = program_bound / static.requests_per_s
+        return f"it does at least {format_rate(program_bound)}/s, and so keeps at least {share:.1%}"
+    if static_bound and program_bound:
+        at_least_s = f"{STATIC} at least {format_rate(static_bound)}/s"
+        return (
+            f"no peak is known: it does at least {format_rate(program_bound)}/s, and {at_least_s}"
+        )
     lacking = STATIC if static is None else "it"
     if static is None or tested is None:
         return f"{lacking} has no valid point"

@@ -65,14 +65,16 @@ def rate_of(parts: Sequence[tuple[float, float]]) -> float:
     return 1 / sum(share * cost_s for share, cost_s in parts)
 
 
-def costs(one: MeasuredMix, other: MeasuredMix) -> Costs:
-    if one.share == other.share:
+def costs(first_mix: MeasuredMix, second_mix: MeasuredMix) -> Costs:
+    if first_mix.share == second_mix.share:
         raise BadInput(
-            f"two mixes of the same share, {one.share:.0%}, do not separate the costs",
+            f"two mixes of the same share, {first_mix.share:.0%}, do not separate the costs",
             "measure another share",
         )
-    rise = (1 / other.requests_per_s - 1 / one.requests_per_s) / (other.share - one.share)
-    first = 1 / one.requests_per_s - one.share * rise
+    rise = (1 / second_mix.requests_per_s - 1 / first_mix.requests_per_s) / (
+        second_mix.share - first_mix.share
+    )
+    first = 1 / first_mix.requests_per_s - first_mix.share * rise
     if first <= 0 or first + rise <= 0:
         raise BadInput(
             "the two rates need a request of negative cost: one bottleneck did not limit both",
@@ -82,14 +84,14 @@ def costs(one: MeasuredMix, other: MeasuredMix) -> Costs:
 
 
 def cost_of(
-    requests_per_s: float, share: float, others: Sequence[tuple[float, float]] = ()
+    requests_per_s: float, share: float, other_parts: Sequence[tuple[float, float]] = ()
 ) -> float:
-    """Return the cost of a part of a mix; `others` are shares and costs of the other parts.
+    """Return the cost of a part of a mix; `other_parts` are pairs of share and cost.
 
-    For TLS, `share` is the share of requests over TLS, and `others` sum to 1: the result is the
-    additional cost of TLS.
+    For TLS, `share` is the share of requests over TLS, and the shares of `other_parts` sum to 1:
+    the result is the additional cost of TLS.
     """
-    return (1 / requests_per_s - sum(part * cost_s for part, cost_s in others)) / share
+    return (1 / requests_per_s - sum(part * cost_s for part, cost_s in other_parts)) / share
 
 
 def load_factor(requests_per_s: float, latency_s: float) -> float:

@@ -67,11 +67,11 @@ class _Today(msgspec.Struct, frozen=True):
     def of_processors(self, *texts: str) -> _Today:
         """Return the results with the number of processors in a text; all results if none match."""
         count = next(filter(None, map(_processors, texts)), None)
-        same = {
+        matching = {
             name: [point for point in points if processors(point) == count]
             for name, points in self.workloads.items()
         }
-        return _Today(same if any(same.values()) else self.workloads, count)
+        return _Today(matching if any(matching.values()) else self.workloads, count)
 
     def processors_note(self, point: Series) -> str:
         n = processors(point)
@@ -129,12 +129,12 @@ def paper_tables(points: Sequence[Series]) -> list[Folded]:
             f"1996-2000 beside {target if len(targets) > 1 else 'today'}: "
             f"{paper.tool}, {paper.author}, {paper.date}",
             [
-                *(_table(paper, table, _Today(by_workload(same))) for table in paper.tables),
+                *(_table(paper, table, _Today(by_workload(of_target))) for table in paper.tables),
                 statements_table(paper.statements),
             ],
             folded=True,
         )
-        for target, same in targets.items()
+        for target, of_target in targets.items()
         for paper in PAPERS.values()
     ]
 

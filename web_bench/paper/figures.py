@@ -75,16 +75,16 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
     """
     if any(len(operation.steps) > 1 for workload in workloads for operation in workload.operations):
         return None
-    connecting, handshakes, first_bytes, whole = (
+    connecting, handshakes, first_bytes, requests = (
         measured.merge_steps(((workload.name, step) for workload in workloads), due=True)
         for step in ("connecting", "handshake", "first byte", "request")
     )
-    answered = whole.clocks[SERVICE].count + whole.clocks[WRONG].count
+    answered = requests.clocks[SERVICE].count + requests.clocks[WRONG].count
     if not answered:
         return None
     phases = (step.clocks[SERVICE].sum for step in (connecting, handshakes, first_bytes))
     connect_ns, tls_ns, first_ns = phases
-    whole_ns = whole.clocks[SERVICE].sum + whole.clocks[WRONG].sum
+    whole_ns = requests.clocks[SERVICE].sum + requests.clocks[WRONG].sum
     parts_ns = {
         "connect": connect_ns - tls_ns,
         "tls": tls_ns,

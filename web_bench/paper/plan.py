@@ -204,7 +204,7 @@ def _mix(static: float, light: float, share: float) -> Calculation:
         return Calculation(
             title, measured, (), (f"No prediction: {error.message}; {error.remedy}.",)
         )
-    one = Constant(1.0)
+    unit = Constant(1.0)
     low, share_input = Input("light_share"), Input("cgi_share")
     file_s, program_s = Input("file_s"), Input("program_s")
     return Calculation(
@@ -215,18 +215,18 @@ def _mix(static: float, light: float, share: float) -> Calculation:
             "cgi_share": ("Share of CGI to predict", share),
         },
         (
-            Step("file_s", "what a file costs", "s", one / Input("static_per_s")),
+            Step("file_s", "what a file costs", "s", unit / Input("static_per_s")),
             Step(
                 "program_s",
                 "what a program costs",
                 "s",
-                (one / Input("light_per_s") - (1 - low) * file_s) / low,
+                (unit / Input("light_per_s") - (1 - low) * file_s) / low,
             ),
             Step(
                 "predicted_per_s",
                 "requests/s of the mix",
                 "1/s",
-                one / ((1 - share_input) * file_s + share_input * program_s),
+                unit / ((1 - share_input) * file_s + share_input * program_s),
             ),
         ),
     )

@@ -60,7 +60,9 @@ def by_workload(measured: Sequence[Series]) -> dict[str, list[Series]]:
     points: dict[str, list[Series]] = {}
     for point in measured:
         points.setdefault(point.spec.operation, []).append(point)
-    return {name: sorted(all_, key=lambda point: point.spec.users) for name, all_ in points.items()}
+    return {
+        name: sorted(group, key=lambda point: point.spec.users) for name, group in points.items()
+    }
 
 
 def _time(seconds: float) -> str:
@@ -230,10 +232,10 @@ def _mix(workload: str, points: Sequence[Series]) -> Table:
     Every deck is exact; the window cuts one deck per thread at each edge.
     """
     summed: dict[str, dict[str, float]] = {}
-    worst = 0.0
+    largest_gap = 0.0
     for result in (result for point in points for result in point.results):
         for classes in result.figures.get("mix", {}).values():
-            worst = max(worst, off_by(classes))
+            largest_gap = max(largest_gap, off_by(classes))
             for name, counted in classes.items():
                 sums = summed.setdefault(name, {**counted, "count": 0, "failed": 0})
                 sums["count"] += counted["count"]
@@ -250,7 +252,7 @@ def _mix(workload: str, points: Sequence[Series]) -> Table:
         for name, sums in summed.items()
     ]
     columns = ("Class", "Asked for", "Requests", "Count", "Failed")
-    note = f"A point is off by {worst:.1f} requests at most: decks that its window cuts."
+    note = f"A point is off by {largest_gap:.1f} requests at most: decks that its window cuts."
     return Table(f"{workload}: requests by class", columns, rows, notes=[note])
 
 
@@ -288,9 +290,9 @@ def light_load(workloads: Mapping[str, Sequence[Series]]) -> list[str]:
     for name, points in workloads.items():
         curve_points = curve(points) if name.startswith("spice-") and name != STATIC else ()
         if curve_points:
-            few = curve_points[0]
-            clients = plural(few.clients, "client")
-            latencies.append(f"{name}, {clients}: {format_ns(few.latency_s * 1e9)}")
+            lightest = curve_points[0]
+            clients = plural(lightest.clients, "client")
+            latencies.append(f"{name}, {clients}: {format_ns(lightest.latency_s * 1e9)}")
     if not latencies:
         return []
     added = "a lightly loaded server answers in that and what the application takes"

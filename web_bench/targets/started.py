@@ -246,8 +246,8 @@ def configuration(
         fields["tls"] = fill(server.tls)
     text, fixed = map(fill, server.template.split(server.fixed))
     for name, value in directives.items():
-        one = value.isprintable() and re.fullmatch(server.value, value)
-        if not re.fullmatch(r"\w+", name) or not one:
+        is_single = value.isprintable() and re.fullmatch(server.value, value)
+        if not re.fullmatch(r"\w+", name) or not is_single:
             raise BadInput(
                 f"{json.dumps(f'{name} {value}')} is not one directive of {server.name}",
                 "give its name and, after =, its value in one line",
