@@ -89,7 +89,7 @@ class SiteBench(Bench):
         return self.stack.enter_context(open_target(self._options(TEN_THOUSAND)))
 
     def _alone(self, scenario: Script, site: OpenSite, size: int = TEN_THOUSAND) -> Values:
-        """Run lanes in this process, without Locust; return their rates and what one cost."""
+        """Run lanes in this process, without Locust; return rates and an operation's CPU time."""
         options = self._options(size)
         config = engine_config(options, site.address, [scenario], slot=WorkerSlot())
         with translated():

@@ -332,7 +332,7 @@ def test_compare_of_missing_entry_is_no_such_object(tools: Tools) -> None:
     assert f"Matched DN: {OFFICE_BASE}" in ran.err + ran.out
 
 
-# --- who --------------------------------------------------------------------------------------
+# --- bind -------------------------------------------------------------------------------------
 
 
 def test_whoami_returns_the_bound_dn(tools: Tools) -> None:

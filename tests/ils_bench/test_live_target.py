@@ -46,7 +46,6 @@ class Live:
 
     @property
     def url(self) -> str:
-        """Its address."""
         return f"ldap://{self.directory.address}"
 
     @property

@@ -27,7 +27,6 @@ class Screen:
             return text
 
     def live(self) -> dict[str, Any]:
-        """Return the data of the live page."""
         found: dict[str, Any] = json.loads(self.get("/sitebench/live.json"))
         return found
 
@@ -45,7 +44,6 @@ class Screen:
         assert eventually(done), self.live()
 
     def until_lanes(self, n: int) -> None:
-        """Wait until `n` lanes run."""
         assert eventually(lambda: self.live()["moments"]["lanes"][-1:] == [n]), self.live()
 
     def workers(self) -> int:

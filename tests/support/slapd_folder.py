@@ -16,13 +16,10 @@ from tests.support.programs import required_program, running_server
 
 @dataclass(frozen=True)
 class Slapd:
-    """A running slapd."""
-
     address: DirectoryAddress
     process: subprocess.Popen[bytes]
 
     def has(self, dn: str) -> bool:
-        """Return whether an entry exists."""
         with connect(self.address) as connection:
             return exists(connection, dn)
 

@@ -52,8 +52,6 @@ LINES = (
 
 
 class WebPage:
-    """A browser on a web UI."""
-
     def __init__(self, browser: Browser, root: UiAddress) -> None:
         self.browser = browser
         self.root = root
@@ -73,7 +71,6 @@ class WebPage:
             assert self.browser.run(FILL, name, value) == value, name
 
     def choose(self, *classes: str) -> None:
-        """Select exactly these user classes."""
         assert self.sees(CHOOSE, list(classes)), classes
 
     def press(self, button: str) -> None:
@@ -81,7 +78,6 @@ class WebPage:
         assert self.sees(PRESS, button), button
 
     def tab(self, name: str) -> None:
-        """Open a tab."""
         assert self.sees(TAB, name), name
 
     def lines(self) -> dict[str, str]:

@@ -32,7 +32,6 @@ class Workers(WorkerCommand, frozen=True, kw_only=True):
     first: str
     """Code that runs in a worker's process before the worker."""
     env: Mapping[str, str]
-    """Additional environment variables."""
     started: list[Forked] = msgspec.field(default_factory=list)
 
     def start(self, folder: str) -> Forked:  # type: ignore[override]

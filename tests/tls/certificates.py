@@ -13,8 +13,6 @@ PASSWORD = "opens the key"
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate and its key."""
-
     cert: str
     key: str
 

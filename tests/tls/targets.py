@@ -32,7 +32,6 @@ def _tls_lines(shown: ServerTls) -> str:
 
 @contextmanager
 def slapd(folder: Path, people: Spec, shown: ServerTls) -> Iterator[Slapd]:
-    """Yield a slapd that holds these people."""
     program, slapadd = required_program("slapd"), required_program("slapadd")
     folder.mkdir(parents=True)
     config, ldif = write_config(folder, people), folder / "people.ldif"

@@ -48,7 +48,6 @@ def trusting(ca: str | None, **more: Any) -> Trust:
 
 @contextmanager
 def connection(serving: LdapDirectory, trust: Trust, **more: Any) -> Iterator[Any]:
-    """Yield an open connection of ldap3."""
     address = parse_address(serving.url, start_tls=serving.start_tls)
     opened: Any = ldap3.Connection(server_of(address, trust, 5.0), **more)
     opened.open(read_server_info=False)

@@ -72,7 +72,6 @@ class Ended(Ran):
 
 
 def ended(argv: Sequence[str], answer: Answer, folder: Path) -> Ended:
-    """Run a command at a server."""
     with serving(answer) as port:
         told = [each.format(port=port) for each in argv]
         began = time.monotonic()

@@ -195,7 +195,7 @@ def test_probe_of_a_slow_directory_is_refused(name: str, scheme: str, tls: ssl.S
 def test_endless_answer_of_a_directory_is_refused(
     name: str, scheme: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # By the amount of data, not by time.
+    # The answer is refused by its amount of data, not by its time.
     monkeypatch.setattr(directory, "WHOLE_S", 60.0)
     refused = pytest.raises(TargetTalksNonsense, match="does not answer as an LDAP server does")
     with serving(over(scheme, tls, ENDLESS_DIRECTORIES[name])) as port, soon_and_small(), refused:

@@ -111,7 +111,7 @@ def heard_at(folder: Path, *argv: str, until: str | None = None) -> set[str]:
     with started(folder, *(each.format(port=free_port()) for each in argv)) as process:
         while until not in seen and process.poll() is None and time.monotonic() < give_up:
             if seen and serves:
-                # A little longer, for a second address.
+                # The wait is a little longer, for a second address.
                 give_up = min(give_up, time.monotonic() + 1.0)
                 serves = False
             seen |= listening(process.pid)

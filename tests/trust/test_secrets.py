@@ -117,7 +117,7 @@ def test_password_from_the_environment_leaves_no_trace(searched: Searched) -> No
         wrong = ("--target", url, "--bind-dn", "cn=nobody,o=Intranet", *PEOPLE, *BRIEF)
         assert searched.run("ils", "run", "lookup", *wrong, **env).code == 2
         assert searched.run("ils", "seed", *wrong[:6], **env).code == 2
-    # And an ended target.
+    # The target has ended.
     assert searched.run("ils", "run", "lookup", *target, *BRIEF, **env).code == 1
     searched.shown("report", "sweep.sitebench", "--out", "report.html")
     assert searched.traces() == []

@@ -38,7 +38,7 @@ def test_neither_keys_nor_their_passwords_leave_a_trace(
         run = ("ils", "run", "add", *target, *PEOPLE, *BRIEF)
         searched.done(*run, *given, "--client", "ldap3")
         for name, value in searched.environment(**told).items():
-            # Also for the worker.
+            # The worker gets the variable, too.
             monkeypatch.setenv(name, value)
         with worker(searched.folder, master, None) as helper:
             searched.done(*run, "--workers", "1", "--bind", master, "--out", "run.sitebench")

@@ -23,7 +23,6 @@ class Shape:
     ldap: str
     http: str | None = None
     requests: int = 1
-    """Requests per operation."""
     pauses: Mapping[str, float] = field(default_factory=dict)
     """Think times within an operation, by the step after them."""
     at_a_time: int = USERS
@@ -43,7 +42,6 @@ class Shape:
 
     @property
     def capacity(self) -> float:
-        """The maximum of operations per second."""
         return self.at_a_time / self.operation_s
 
 

@@ -180,7 +180,7 @@ def clocks(
         return least, first.arrived_s - earliest
 
     def taken_s(operation: Operation) -> Window:
-        # From its begin, without its pauses.
+        # The time runs from its begin, without its pauses.
         least, most = replace(operation, due_s=operation.begins_s).latency_s
         return least, operation.latency_s[1] if waits else most
 

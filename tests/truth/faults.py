@@ -78,7 +78,6 @@ def _matrix() -> subprocess.CompletedProcess[str]:
 
 
 def _found(output: str) -> list[str]:
-    """Return the cells that failed."""
     lines = [line for line in output.splitlines() if line.startswith("FAILED")]
     return [line.removeprefix("FAILED ").partition(" - ")[0] for line in lines]
 

@@ -9,7 +9,6 @@ SEQUENCE = "sequence"
 """The row of a whole operation of several steps."""
 
 Key = tuple[str, str]
-"""A row: operation and step."""
 
 
 @dataclass(frozen=True)

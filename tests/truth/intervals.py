@@ -178,7 +178,6 @@ class Counts:
         self.windows = self.bounded = self.two_sided = self.missed = 0
 
     def add(self, intervals: Intervals, name: str, true_us: float) -> None:
-        """Count the interval of one window."""
         self.windows += 1
         self.bounded += name in intervals.bounds
         self.two_sided += intervals.bounds.get(name, (0.0, None))[1] is not None

@@ -44,7 +44,7 @@ def _larger() -> Iterator[DoorCell]:
         workers = WORKERS if door == "two workers" else 1
         # The portable client supports neither rates nor stages.
         schedules = SCHEDULES if door in _OF_SITES else SCHEDULES[:2]
-        # Nor does it support shared connections.
+        # Nor does the portable client support shared connections.
         shapes = SHAPES if door in _OF_SITES else [each for each in SHAPES if not each.waits]
         for row, shape in enumerate(shapes):
             turn = row + column

@@ -60,7 +60,6 @@ class Server:
         return answer
 
     def open(self, protocol: str, *, unanswered_every: int = 0, tls: bool = False) -> int:
-        """Open a target, and return its port."""
         answer = self.do(
             open=protocol, answer_s=ANSWER_S, unanswered_every=unanswered_every, tls=tls
         )

@@ -95,9 +95,7 @@ class Target:
     """The connection of the first request after this time is reset."""
     requests: list[list[Any]] = field(default_factory=list)
     quick: int = 0
-    """The number of requests that take no time."""
     binds: int = 0
-    """The number of binds outside of steps."""
     connections: int = 0
     open: set[_Connection] = field(default_factory=set)
 

@@ -329,7 +329,7 @@ def test_serialised_operations_have_their_own_verdict(seen: Evidence, words: str
     assert (verdict.bound, verdict.valid) == (Bound.SERIALISED, True)
     assert words in verdict.evidence
     assert "operations wait for a lock, or one of a few threads" in verdict.evidence
-    # Not if the cores or a disk are used up.
+    # Serialisation is not reported if the cores or a disk are used up.
     assert judge(with_target(seen, cpu_s=9.9)).bound == Bound.TARGET_CPU
     slow_disk = with_target(seen, disk_wait_share=0.9, written_bytes=1_000_000)
     assert judge(slow_disk).bound == Bound.DISK

@@ -17,7 +17,6 @@ SPEC: dict[str, Any] = {
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file below a folder."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

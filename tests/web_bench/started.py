@@ -37,7 +37,6 @@ class Answer:
 
 
 def ask(address: SiteAddress, path: str, ca: str | None = None, method: str = "GET") -> Answer:
-    """Send a server one request."""
     connection: http.client.HTTPConnection
     if address.is_encrypted:
         context = ssl.create_default_context(cafile=ca)
@@ -52,7 +51,6 @@ def ask(address: SiteAddress, path: str, ca: str | None = None, method: str = "G
 
 
 def family(pid: int) -> list[psutil.Process]:
-    """Return a process and all of its descendants."""
     root = psutil.Process(pid)
     return [root, *root.children(recursive=True)]
 

@@ -49,6 +49,6 @@ def test_spice_efficiency_of_an_example_is_measured(server: str, tmp_path: Path)
     assert ran.code == 0, ran.err
     assert "SPICE efficiency" in ran.out
     left_out = [line for line in ran.err.splitlines() if "left out" in line]
-    # Of SPICE's programs, and of e-commerce.
+    # These workloads are of SPICE and of e-commerce.
     assert len(left_out) == 6
     assert "spice-inprocess, 2 clients" in ran.err + ran.out

@@ -114,7 +114,7 @@ def test_every_printed_table_is_in_the_report(sections: dict[str, Section]) -> N
         "Uniprocessor 100% CGI 14.5% 18.5% 12.5%, 2 processors 12.5%, 2 processors",
         "Uniprocessor SPICE e-commerce CGI requests/second 329 3,000 @ 48, 2 processors",
         "HTML 602 @ 500 clients 91.18 @ 500 clients 9,000 @ 48, 2 processors",
-        # Half of the ten classes of a measured mix.
+        # The line has half of the ten classes of a measured mix.
         "40% 2K, 3K 40.00%",
         "Conn/Sec. @ 50K in theory, K as bits 2048 204.8 31.62 2.56",
         "Conn/Sec. @ 50K in practice, K as bits 1536 153.6 23.72 1.92",

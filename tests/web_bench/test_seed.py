@@ -58,7 +58,6 @@ def seeding(spec: dict[str, Any], docroot: Path, pause_s: float = 0.0) -> "subpr
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
-    """A disk of two megabytes."""
     with small_disk(tmp_path / "disk", "2m") as made:
         yield made
 

@@ -169,7 +169,7 @@ def test_each_cgi_request_has_a_separate_process(server: Started) -> None:
 def test_cpu_of_ended_cgi_programs_is_counted(
     server: Started, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither fcgiwrap nor mod_cgid waits for them."""
+    """Neither fcgiwrap nor mod_cgid waits for ended CGI programs."""
     try:
         ChildClock(server.pid)
     except OSError as error:

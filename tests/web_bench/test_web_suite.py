@@ -336,7 +336,7 @@ def test_serve_ends_with_ctrl_c_and_suggests_a_measurement(tmp_path: Path, cache
         ("spice-inprocess", {"tls": True}, 1),
         # Some requests use a second server, over TLS.
         ("ecommerce-inprocess", {}, 2),
-        # A process for each request.
+        # CGI starts a process for each request.
         ("spice-cgi", {}, usable_cores()),
     ],
 )

@@ -11,7 +11,6 @@ use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
 use wire::ldap::{Control, Credentials, MAX_FILTER_DEPTH, Operation, Request, Scope, filter_text};
 
-/// An attribute description and its values.
 type Values<'a> = (&'a [u8], Vec<&'a [u8]>);
 
 #[derive(Debug, Arbitrary)]
@@ -96,7 +95,6 @@ fn description(bytes: &[u8]) -> Vec<u8> {
     std::iter::once(b'a').chain(rest).collect()
 }
 
-/// The identifier of a matching rule.
 fn oid(last: u8) -> Vec<u8> {
     format!("2.5.13.{last}").into_bytes()
 }

@@ -259,7 +259,7 @@ fn member_of_and_nested_membership_can_be_searched() {
     }
     let every = the_entry(&mut client, "(cn=Person 0)", &["memberOf"]);
     assert_eq!(every.values("memberOf"), [&staff]);
-    // The result follows changes of the groups.
+    // The search result follows changes of the groups.
     client.modify(&staff, &[(1, "member", &[&person(0)])]);
     assert!(the_entry(&mut client, "(cn=Person 0)", &["memberOf"]).names().is_empty());
     assert_eq!(client.compare(&person(5), "memberOf", &group("single")), ResultCode::COMPARE_TRUE);

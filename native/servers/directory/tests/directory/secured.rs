@@ -31,7 +31,6 @@ impl Held {
         self.socket.write_all(&std::mem::take(&mut self.bytes)).unwrap();
     }
 
-    /// Whether the directory closes the connection.
     fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();
         match self.socket.read_to_end(&mut rest) {

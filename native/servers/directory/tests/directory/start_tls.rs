@@ -43,7 +43,7 @@ fn messages_after_the_start_tls_answer_are_encrypted() {
     assert_eq!(answer.name.as_deref(), Some(oid::START_TLS));
     let mut stream = secured(&directory, client.stream);
     assert!(is_answered(&mut stream));
-    // The same over TLS.
+    // The same test over TLS.
     let mut out = Vec::new();
     request::write_extended(&mut out, 2, oid::START_TLS, None);
     stream.write_all(&out).unwrap();
@@ -180,7 +180,6 @@ fn a_directory_that_requires_client_certificates_refuses_cleartext_requests() {
     assert_eq!(client.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
 }
 
-/// The SASL mechanisms that the root DSE lists.
 fn mechanisms<S: Read + Write>(client: &mut Client<S>) -> Vec<String> {
     let root = Search {
         base: "",

@@ -59,7 +59,6 @@ impl Site {
     }
 }
 
-/// Escapes a text for HTML.
 pub fn escaped(text: &str) -> String {
     let mut out = Vec::new();
     site::page::push_escaped(&mut out, text, usize::MAX >> 1);

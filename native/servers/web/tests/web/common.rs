@@ -36,12 +36,10 @@ impl Web {
         self.folder.path().join(name)
     }
 
-    /// A path within the docroot.
     pub fn inside(&self, name: &str) -> PathBuf {
         self.folder.path().join("docroot").join(name)
     }
 
-    /// Writes a file into the docroot.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.inside(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

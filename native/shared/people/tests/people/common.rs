@@ -1,5 +1,3 @@
-//! Helpers for all tests of populations.
-
 use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 
 /// Latin, Cyrillic and Japanese, with short and long values, spaces, commas and an apostrophe.
@@ -22,7 +20,6 @@ pub fn with(profile: Profile, seed: u64, locales: &[&str]) -> Population {
     Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
 }
 
-/// The DN and the attribute list of a person.
 pub fn entry(population: &Population, i: u64) -> (Vec<u8>, Vec<u8>) {
     let (mut dn, mut attributes) = (Vec::new(), Vec::new());
     population.write_dn(i, &mut dn);

@@ -20,7 +20,6 @@ fn groups(spec: GroupSpec) -> Groups {
     of(Profile::Person, spec).unwrap()
 }
 
-/// The members of a group, without the base.
 fn members(groups: &Groups, g: u64) -> Vec<String> {
     let mut found = Vec::new();
     groups.each(g, List::Member, 0, |value| {

@@ -1,5 +1,3 @@
-//! LDIF of a population.
-
 use crate::common::population;
 use base64::Engine as _;
 use people::{Population, Profile, ldif};

@@ -1,5 +1,3 @@
-//! Distinguished names.
-
 use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
 use proptest::prelude::*;
 use wire::dn::Dn;

@@ -1,5 +1,3 @@
-//! The attributes of each profile.
-
 use crate::common::population;
 use people::{Population, Profile, RTPERSON_SCHEMA};
 

@@ -27,7 +27,6 @@ fn does_enough(trial: impl Fn(Duration) -> u64) -> bool {
     [1, 5, 25].into_iter().any(|times| trial(SHORT * times) > 100)
 }
 
-/// Asserts that exactly this many bytes arrive.
 fn assert_comes(stream: &mut TcpStream, bytes: usize) {
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream.read_exact(&mut vec![0; bytes]).unwrap();

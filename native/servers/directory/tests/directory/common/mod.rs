@@ -399,7 +399,6 @@ pub fn crowd(json: &str) -> Running {
     directory
 }
 
-/// A search for all people.
 pub fn search_for_all(id: i32) -> Vec<u8> {
     let mut out = Vec::new();
     Search::default().write(&mut out, id);

@@ -53,7 +53,7 @@ pub fn take_neither_memory_nor_turns<S: Read + Write>(
     let grown = resident_kib().saturating_sub(before);
     println!("{grown} KiB for {clients} clients");
     assert!(grown < clients * KIB_EACH, "{grown} KiB for {clients} clients that do not read");
-    // Then the last client reads its answer.
+    // The last client then reads its answer.
     let (found, done) = slow[clients - 1].collect();
     assert_eq!((found.len(), done.code), (ENTRIES + 1, ResultCode::SUCCESS));
 }

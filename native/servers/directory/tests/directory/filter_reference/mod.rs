@@ -30,7 +30,6 @@ impl Value {
         spellings[self.spelling % spellings.len()]
     }
 
-    /// The value normalised for substring matching.
     fn form(self) -> String {
         self.kind().pieces.expect("only asked where there are pieces")(self.kind().ranks[self.rank][0])
     }

@@ -1,4 +1,3 @@
-//! A store and helpers for its tests.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use directory::entry::{Naming, Projection};
@@ -178,7 +177,6 @@ pub fn search(store: &Store, filter: &str) -> Vec<String> {
     names
 }
 
-/// The result code of a refusal.
 #[track_caller]
 pub fn code<T: std::fmt::Debug>(result: Result<T, Refusal>) -> ResultCode {
     result.unwrap_err().code

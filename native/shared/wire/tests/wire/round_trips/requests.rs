@@ -10,7 +10,6 @@ use wire::ldap::{Attributes, Credentials, Operation, Request, Scope, filter_text
 
 use super::{bytes, controls, owned, with_controls};
 
-/// An attribute description and its values.
 type Values = (Vec<u8>, Vec<Vec<u8>>);
 
 fn values() -> impl Strategy<Value = Values> {

@@ -53,9 +53,7 @@ pub struct Manners {
     pub gathers: usize,
     /// A seed for answers in random order, interleaved by message and split into pieces.
     pub mixes: Option<u64>,
-    /// Whether it reads slowly.
     pub dawdles: bool,
-    /// Whether it expects TLS from the first byte.
     pub tls: bool,
 }
 
@@ -79,7 +77,6 @@ pub struct Seen {
     pub closed: AtomicU64,
     pub answered: AtomicU64,
     pub heard: Mutex<Vec<Heard>>,
-    /// The names of binds, by connection.
     pub binds: Mutex<BTreeMap<u64, Vec<String>>>,
     /// The number of requests whose message ID was still unanswered.
     pub reused: AtomicU64,
@@ -88,7 +85,6 @@ pub struct Seen {
     /// The highest number of requests that arrived in one read.
     pub at_once: AtomicU64,
     pub unbinds: AtomicU64,
-    /// The number of held requests.
     pub held: AtomicU64,
     /// Whether connections with held requests end now.
     pub ends: AtomicBool,
@@ -167,7 +163,6 @@ struct Session<'s> {
     socket: TcpStream,
     connection: u64,
     rng: fastrand::Rng,
-    /// Unanswered message IDs.
     open: BTreeSet<i32>,
     /// The messages of each request that is to be answered, in their order.
     waiting: Vec<(i32, Vec<Vec<u8>>)>,
@@ -345,7 +340,6 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// Sends the waiting answers.
     fn answer(&mut self) -> Result<(), Over> {
         let mut out = Vec::new();
         let mut waiting = std::mem::take(&mut self.waiting);
