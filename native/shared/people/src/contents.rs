@@ -22,7 +22,7 @@ use wire::ldap::attributes::{Attribute, Attributes};
 use wire::ldif::{LdifError, Parser, Record};
 
 use crate::population::{Population, decode};
-use crate::spec::{OBJECT_CLASS, Profile};
+use crate::spec::Profile;
 
 /// The first name of each type, sorted, and its other names (RFC 4519, RFC 4524, RTPerson's schema).
 const TYPES: [(&str, &str); 36] = [
@@ -143,17 +143,10 @@ pub struct Count {
     hasher: Hasher,
 }
 
-/// Counts the papers' people.
-impl Default for Count {
-    fn default() -> Self {
-        Self { contents: Contents::default(), class: OBJECT_CLASS, hasher: Hasher::default() }
-    }
-}
-
 impl Count {
     /// Counts people of a profile.
     pub fn of(profile: Profile) -> Self {
-        Self { class: profile.object_class(), ..Self::default() }
+        Self { contents: Contents::default(), class: profile.object_class(), hasher: Hasher::default() }
     }
 
     /// Counts an entry of a directory, if the entry is a person.
@@ -179,7 +172,7 @@ impl Count {
 }
 
 /// Counts the people of an LDIF file that arrives in pieces.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LdifCount {
     count: Count,
     parser: Parser,
@@ -190,7 +183,7 @@ pub struct LdifCount {
 impl LdifCount {
     /// Counts people of a profile.
     pub fn of(profile: Profile) -> Self {
-        Self { count: Count::of(profile), ..Self::default() }
+        Self { count: Count::of(profile), parser: Parser::default(), rest: Vec::new() }
     }
 
     /// Reads the next piece, which may end anywhere.

@@ -113,7 +113,8 @@ impl Store {
         let mut draft = Draft::new(&self.schema, attributes)?;
         let ttl_s = take_ttl(&self.schema, &mut draft)?;
         refuse_operational(&self.schema, &draft)?;
-        add_rdn_values(&self.schema, dn, &mut draft)?;
+        // RFC 4511 section 4.7: values of the RDN that are missing are added.
+        first_rdn(dn).map_or(Ok(()), |rdn| ensure_rdn_values(&self.schema, rdn, &mut draft))?;
         writer.list.clear();
         draft.encode(&mut writer.list);
         let list = Attributes(&writer.list);
@@ -220,16 +221,14 @@ pub(super) fn take_ttl(schema: &Schema, draft: &mut Draft<'_>) -> Result<Option<
 }
 
 fn refuse_operational(schema: &Schema, draft: &Draft<'_>) -> Result<(), Refusal> {
-    let Some(id) = draft.types().find(|&id| schema.attribute(id).read_only) else {
-        return Ok(());
-    };
-    let name = schema.canonical_name(id);
-    Err(Refusal::new(ResultCode::CONSTRAINT_VIOLATION, format!("{name}: only the server sets it")))
+    let operational = draft.types().find(|&id| schema.attribute(id).read_only);
+    operational.map_or(Ok(()), |id| Err(set_by_server(schema, id)))
 }
 
-/// RFC 4511 section 4.7: adds RDN values that are missing in the attributes.
-fn add_rdn_values(schema: &Schema, dn: &[u8], draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    first_rdn(dn).map_or(Ok(()), |rdn| ensure_rdn_values(schema, rdn, draft))
+/// The refusal of a value for an operational attribute.
+pub(super) fn set_by_server(schema: &Schema, id: AttributeId) -> Refusal {
+    let name = schema.canonical_name(id);
+    Refusal::new(ResultCode::CONSTRAINT_VIOLATION, format!("{name}: only the server sets it"))
 }
 
 /// Adds the missing values of an RDN.

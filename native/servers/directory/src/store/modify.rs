@@ -2,7 +2,7 @@
 
 use wire::ldap::{Attributes, Change, ResultCode};
 
-use super::add::{first_rdn, take_ttl, write_body};
+use super::add::{first_rdn, set_by_server, take_ttl, write_body};
 use super::body;
 use super::draft::{Draft, canonical};
 use super::inspect::Inspection;
@@ -112,11 +112,7 @@ fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Res
     let (name, values) = (change.attribute.name, change.attribute.values);
     let (id, _) = canonical(schema, name)?;
     if schema.attribute(id).read_only {
-        let name = schema.canonical_name(id);
-        return Err(Refusal::new(
-            ResultCode::CONSTRAINT_VIOLATION,
-            format!("{name}: only the server sets it"),
-        ));
+        return Err(set_by_server(schema, id));
     }
     match change.operation {
         // entryTtl is not stored with the attributes: add and replace both set the time to live.

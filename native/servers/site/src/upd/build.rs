@@ -113,7 +113,9 @@ fn fill(
         let mut visitor = Visitor::default();
         for i in 0..manifest.size {
             visitors.fill(i, &mut visitor);
-            insert_visitor(&mut insert, &visitor)?;
+            insert.raw_bind_parameter(1, visitor.id as i64)?;
+            bind_properties(&mut insert, &visitor)?;
+            insert.raw_execute()?;
             if (i + 1) % ROWS_PER_REPORT == 0 && progress(i + 1).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -122,13 +124,6 @@ fn fill(
     db.execute_batch("COMMIT")?;
     db.close().map_err(|(_, error)| error)?;
     Ok(progress(manifest.size))
-}
-
-fn insert_visitor(insert: &mut Statement<'_>, visitor: &Visitor) -> rusqlite::Result<()> {
-    insert.raw_bind_parameter(1, visitor.id as i64)?;
-    bind_properties(insert, visitor)?;
-    insert.raw_execute()?;
-    Ok(())
 }
 
 /// Binds all columns except the key, which is parameter 1.

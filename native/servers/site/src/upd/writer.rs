@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use people::visitor::Visitor;
 use rusqlite::{Connection, Statement, TransactionBehavior};
 
+use super::build::bind_properties;
 use super::commits::Commits;
 use super::open::{self, Durability, OpenError};
 use super::schema::{CREATE_PERSON, UPDATE_PERSON};
@@ -173,7 +174,8 @@ fn write_all<T>(db: &mut Connection, size: u64, batch: &[Job<T>]) -> rusqlite::R
         for job in batch {
             outcomes.push(match &job.write {
                 Write::Create(visitor) => {
-                    bind_create(&mut create, size, visitor)?;
+                    create.raw_bind_parameter(1, i64::try_from(size).unwrap_or(i64::MAX))?;
+                    bind_properties(&mut create, visitor)?;
                     create.raw_execute()?;
                     Outcome::Created(transaction.last_insert_rowid() as u64)
                 }
@@ -186,11 +188,6 @@ fn write_all<T>(db: &mut Connection, size: u64, batch: &[Job<T>]) -> rusqlite::R
     }
     transaction.commit()?;
     Ok(outcomes)
-}
-
-fn bind_create(create: &mut Statement<'_>, size: u64, visitor: &Visitor) -> rusqlite::Result<()> {
-    create.raw_bind_parameter(1, i64::try_from(size).unwrap_or(i64::MAX))?;
-    super::build::bind_properties(create, visitor)
 }
 
 fn bind_update(update: &mut Statement<'_>, id: u64, changes: &Changes) -> rusqlite::Result<()> {

@@ -100,16 +100,16 @@ fn people_of_another_class_are_not_counted() {
 #[test]
 fn a_file_without_a_final_line_end_counts_everybody() {
     let text = file(Profile::Small, 0..20);
-    let mut count = LdifCount::default();
+    let mut count = LdifCount::of(Profile::Paper);
     count.feed(text.strip_suffix(b"\n\n").unwrap()).unwrap();
     assert_eq!(count.finish().unwrap(), Contents::of(&population(Profile::Small, 1), 0..20));
-    assert_eq!(LdifCount::default().finish().unwrap(), Contents::default());
+    assert_eq!(LdifCount::of(Profile::Paper).finish().unwrap(), Contents::default());
 }
 
 #[test]
 fn an_entry_of_a_search_result_counts_like_an_entry_of_a_file() {
     let people = population(Profile::Paper, 1);
-    let mut count = Count::default();
+    let mut count = Count::of(Profile::Paper);
     for i in 0..30 {
         let (_, attributes) = entry(&people, i);
         count.take(Attributes(Reader::new(&attributes).expect(tag::SEQUENCE).unwrap()));
