@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,24 @@ LOAD = (
 NO_PAUSE = ("--think", "0s")
 
 
+@dataclass(frozen=True)
+class Place:
+    """A folder with a scenario and its accounts, and a directory that has them."""
+
+    folder: Path
+    directory: LdapDirectory
+
+    def write(self, text: str, name: str = "mix.toml") -> None:
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def run(self, *argv: object, file: str = "mix.toml", **env: str) -> Ran:
+        target = ("--target", self.directory.url)
+        return in_process("ils", "run", file, *target, *argv, cwd=self.folder, **env)
+
+    def measured(self, *more: object) -> Ran:
+        return self.run("--i-own-this-target", *LOAD, *more)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_accounts(tmp_path, PEOPLE)
@@ -63,14 +82,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def directory(folder: Path) -> Iterator[LdapDirectory]:
-    with LdapDirectory(0, ldif=write_ldif(folder, PEOPLE), suffix=SUFFIX) as found:
-        yield found
-
-
-def measured(folder: Path, directory: LdapDirectory, *more: object) -> Ran:
-    where = ("--target", directory.url, "--i-own-this-target")
-    return in_process("ils", "run", "mix.toml", *where, *LOAD, *more, cwd=folder)
+def place(folder: Path) -> Iterator[Place]:
+    with LdapDirectory(0, ldif=write_ldif(folder, PEOPLE), suffix=SUFFIX) as directory:
+        yield Place(folder, directory)
 
 
 def found_by(directory: LdapDirectory, condition: str) -> set[str]:
@@ -87,11 +101,11 @@ def rows(point: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {step["program"]: step for step in point["steps"] if step["counted"]}
 
 
-def test_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDirectory) -> None:
+def test_total_is_the_sum_of_the_operations(place: Place) -> None:
     # Few rows, so that even a busy machine uses all of them.
-    write_accounts(folder, 20)
+    write_accounts(place.folder, 20)
     out = (*NO_PAUSE, "--out", "run.sitebench")
-    (point,) = measured(folder, directory, *out, "--json").objects
+    (point,) = place.measured(*out, "--json").objects
     assert point["failures"] == 0, point["examples"]
     found = rows(point)
     # Rates count operations that ended in the window, rows those that were due in it: a few at its
@@ -101,7 +115,7 @@ def test_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDirecto
     assert point["operations"] == pytest.approx(both, abs=8)
     # Nine cards and one in each of two decks, of which the last may be incomplete; the first decks
     # were dealt before the window.
-    with RunFile(folder / "run.sitebench") as run_file:
+    with RunFile(place.folder / "run.sitebench") as run_file:
         (kept_point,) = run_file.points()
         done = Counter[str]()
         for row in run_file.timeline(kept_point.id):
@@ -110,52 +124,52 @@ def test_total_is_the_sum_of_the_operations(folder: Path, directory: LdapDirecto
     assert abs(9 * done["modify"] - done["search"]) <= 2 * 9
     assert point["operation"] == "mix"
     # Each row repeatedly: all people were changed, whatever their names.
-    assert found_by(directory, "(telephoneNumber=+1 *)") == set(names(20))
+    assert found_by(place.directory, "(telephoneNumber=+1 *)") == set(names(20))
     # Each operation has a row under the total.
-    ran = measured(folder, directory, *out)
+    ran = place.measured(*out)
     lines = [line.split()[:2] for line in ran.out.splitlines()]
     start = lines.index(["mix", "4"])
     assert lines[start + 1 : start + 3] == [["-", "search"], ["-", "modify"]]
-    assert in_process("report", "run.sitebench", "-o", "report.html", cwd=folder).code == 0
-    page = (folder / "report.html").read_text()
+    assert in_process("report", "run.sitebench", "-o", "report.html", cwd=place.folder).code == 0
+    page = (place.folder / "report.html").read_text()
     assert '<th scope="row">- search</th>' in page
     # No row of the data, and no secret of the file.
-    kept = sqlite3.connect(folder / "run.sitebench")
+    kept = sqlite3.connect(place.folder / "run.sitebench")
     assert "secret-1" not in "\n".join(kept.iterdump())
 
 
-def test_python_program_measures_a_scenario_file(folder: Path, directory: LdapDirectory) -> None:
-    found = run(str(folder / "mix.toml"), directory, users=2, threads=1, warmup_s=0, measure_s=0.5)
+def test_python_program_measures_a_scenario_file(place: Place) -> None:
+    found = run(str(place.folder / "mix.toml"), place.directory, users=2, warmup_s=0, measure_s=0.5)
     assert (found.point.failures, found.point.spec.operation) == (0, "mix")
     assert found.ops_per_s > 0
 
 
-def test_locust_measures_a_scenario_file(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_measures_a_scenario_file(place: Place) -> None:
     load = ("--headless", "-u", "2", "--think", "2ms", "--only-summary", "--json")
     window = ("--warmup", "0s", "--measure", "1s")
-    where = ("--target", directory.url, "--i-own-this-target", "--scenario", "mix.toml")
+    where = ("--target", place.directory.url, "--i-own-this-target", "--scenario", "mix.toml")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
     # Without a class name, the file determines the users' operations.
-    ran = run_locust("-f", file, *load, *window, *where, cwd=folder).check(0)
+    ran = run_locust("-f", file, *load, *window, *where, cwd=place.folder).check(0)
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] > counted["modify"] > 0
     assert not {"lookup", "add"} & set(counted)
 
 
-def test_rate_is_that_of_all_operations_together(folder: Path, directory: LdapDirectory) -> None:
-    (point,) = measured(folder, directory, *NO_PAUSE, "--rate", "500", "--json").objects
+def test_rate_is_that_of_all_operations_together(place: Place) -> None:
+    (point,) = place.measured(*NO_PAUSE, "--rate", "500", "--json").objects
     assert point["schedule"] == "open"
     assert point["failures"] == 0
     assert point["latency_us"]["n"] == pytest.approx(500 * point["measure_s"], rel=0.3)
 
 
-def test_load_of_the_file_is_the_default(folder: Path, directory: LdapDirectory) -> None:
+def test_load_of_the_file_is_the_default(place: Place) -> None:
     text = '[load]\nusers = 3\nwarmup = "0s"\nmeasure = "400ms"\nobjective = "p99<10s"\n'
-    (folder / "mix.toml").write_text(MIX + text)
-    where = ("--target", directory.url, "--i-own-this-target", "--threads", "1", "--json")
-    (point,) = in_process("ils", "run", "mix.toml", *where, cwd=folder).objects
+    place.write(MIX + text)
+    where = ("--i-own-this-target", "--threads", "1", "--json")
+    (point,) = place.run(*where).objects
     assert (point["users"], point["warmup_s"], point["spec"]["measure_s"]) == (3, 0.0, 0.4)
-    (point,) = in_process("ils", "run", "mix.toml", *where, "--users", "64", cwd=folder).objects
+    (point,) = place.run(*where, "--users", "64").objects
     assert point["users"] == 64
 
 
@@ -166,34 +180,31 @@ def asked_of(ran: Ran) -> list[tuple[str | None, str, str]]:
     return [(each.get("operation"), each["condition"], each["state"]) for each in found]
 
 
-def test_operations_have_their_own_objectives(folder: Path, directory: LdapDirectory) -> None:
+def test_operations_have_their_own_objectives(place: Place) -> None:
     """The total may meet an objective although an operation does not, and the reverse."""
     mix = MIX.replace("weight = 9\n", 'weight = 9\nobjective = "max<1h"\n')
     mix += 'objective = "max<1us,failures<1%"\n'
-    (folder / "mix.toml").write_text(mix)
+    place.write(mix)
     argv = ("--objective", "max<1h", "--out", "run.sitebench", "--json", "--junit", "run.xml")
-    ran = measured(folder, directory, *argv)
+    ran = place.measured(*argv)
     search, modify = ("search", "max<1h", "met"), ("modify", "failures<1%", "met")
     total, broken = (None, "max<1h", "met"), ("modify", "max<1us", "broken")
     assert asked_of(ran) == [total, search, broken, modify]
     assert ran.code == 3, ran.err
     whole = "objective max<1h,search: max<1h,modify: max<1us,modify: failures<1% not met by 1 of 1"
     assert whole in ran.err
-    assert 'failures="1"' in (xml := (folder / "run.xml").read_text()) or 'errors="1"' in xml
-    assert in_process("report", "run.sitebench", "-o", "report.html", cwd=folder).code == 0
-    assert "modify: max&lt;1us" in (folder / "report.html").read_text()
-    alone = ("ils", "run", "mix.toml:search", "--target", directory.url, *LOAD, "--json")
-    ran = in_process(*alone, cwd=folder)
+    assert 'failures="1"' in (xml := (place.folder / "run.xml").read_text()) or 'errors="1"' in xml
+    assert in_process("report", "run.sitebench", "-o", "report.html", cwd=place.folder).code == 0
+    assert "modify: max&lt;1us" in (place.folder / "report.html").read_text()
+    ran = place.run(*LOAD, "--json", file="mix.toml:search")
     assert asked_of(ran) == [search]
     (point,) = ran.objects
     assert (point["operation"], [*rows(point)]) == ("search", ["search"])
-    (folder / "mix.toml").write_text(f'load.objective = "max<1h"\n{mix}')
-    assert asked_of(measured(folder, directory, "--json")) == [total, search, broken, modify]
+    place.write(f'load.objective = "max<1h"\n{mix}')
+    assert asked_of(place.measured("--json")) == [total, search, broken, modify]
 
 
-def test_objective_does_not_change_the_counted_steps_of_a_program(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_objective_does_not_change_the_counted_steps_of_a_program(place: Place) -> None:
     shown = in_process("ils", "operations", "--show", "lookup")
     lookup = script.from_text("lookup", shown.out)
     asked = script.from_text(
@@ -206,13 +217,11 @@ def test_objective_does_not_change_the_counted_steps_of_a_program(
 PEAK = ("--i-own-this-target", "--threads", "1", "--warmup", "0s", "--measure", "300ms")
 
 
-def test_peak_meets_the_objectives_of_all_operations(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "mix.toml").write_text(f'load.clients = [3]\n{MIX}objective = "max<1us"\n')
-    peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
-    ran = in_process(*peak, "--start", "320", "--out", "run", cwd=folder)
-    with RunFile(folder / "run") as run:
+def test_peak_meets_the_objectives_of_all_operations(place: Place) -> None:
+    place.write(f'load.clients = [3]\n{MIX}objective = "max<1us"\n')
+    peak = ("ils", "peak", "mix.toml", "--target", place.directory.url, *PEAK)
+    ran = in_process(*peak, "--start", "320", "--out", "run", cwd=place.folder)
+    with RunFile(place.folder / "run") as run:
         (found,) = run.manifest()["peaks"]
         *_, lowest = (each for each in run.results() if each.spec.rate == 20)
     assert found["rate"] is None
@@ -226,10 +235,10 @@ def test_peak_meets_the_objectives_of_all_operations(
         ran.check(3, "broke: modify: max is ", "mix: no rate from 20/s up holds modify: max<1us: ")
 
 
-def test_peak_measures_named_loads(folder: Path, directory: LdapDirectory) -> None:
-    (folder / "mix.toml").write_text(f'{MIX}objective = "max<1us"\n')
-    peak = ("ils", "peak", "mix.toml", "--target", directory.url, *PEAK)
-    ran = in_process(*peak, "--clients", "1", "--json", cwd=folder).check(0)
+def test_peak_measures_named_loads(place: Place) -> None:
+    place.write(f'{MIX}objective = "max<1us"\n')
+    peak = ("ils", "peak", "mix.toml", "--target", place.directory.url, *PEAK)
+    ran = in_process(*peak, "--clients", "1", "--json", cwd=place.folder).check(0)
     assert [each["users"] for each in ran.objects if "users" in each] == [1]
 
 
@@ -259,25 +268,23 @@ def test_peak_measures_named_loads(folder: Path, directory: LdapDirectory) -> No
     ],
 )
 def test_error_in_a_scenario_file_is_reported_without_a_traceback(
-    file: str, said: str, folder: Path, directory: LdapDirectory
+    file: str, said: str, place: Place
 ) -> None:
-    (folder / "bad.toml").write_text(file)
-    ran = in_process("ils", "run", "bad.toml", "--target", directory.url, *LOAD, cwd=folder)
+    (place.folder / "bad.toml").write_text(file)
+    ran = place.run(*LOAD, file="bad.toml")
     assert ran.code in (1, 2)
     assert said in ran.err
     assert "Traceback" not in ran.err
 
 
-def test_portable_client_measures_a_scenario_file(folder: Path, directory: LdapDirectory) -> None:
-    point = measured(folder, directory, "--client", "ldap3", "--json").point
+def test_portable_client_measures_a_scenario_file(place: Place) -> None:
+    point = place.measured("--client", "ldap3", "--json").point
     assert (point["failures_by_kind"], point["generator"]["client"]) == ({}, "ldap3")
     assert point["operations"] > 0
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_result_of_who_am_i_is_captured(
-    client: str, folder: Path, directory: LdapDirectory
-) -> None:
+def test_result_of_who_am_i_is_captured(client: str, place: Place) -> None:
     steps = """
   { bind = "uid={person.uid},{base}", password = "{person.password}" },
   { who_am_i = true, capture.me = "authzId" },
@@ -285,37 +292,34 @@ def test_result_of_who_am_i_is_captured(
     write = '{ modify = "uid={person.uid},{base}", change.replace.description = "{me}" }'
     text = MIX.partition("[[operation]]")[0].rstrip() + '\ndeal = "exclusive"\n'
     operation = f'\n[[operation]]\nname = "session"\nstep = [{steps}{write}]\n'
-    (folder / "mix.toml").write_text(text + operation)
-    ran = measured(folder, directory, "--client", client, "--json").check(0)
+    place.write(text + operation)
+    ran = place.measured("--client", client, "--json").check(0)
     assert ran.objects[0]["failures_by_kind"] == {}
-    with Connection(Server(directory.url)) as connection:
+    with Connection(Server(place.directory.url)) as connection:
         connection.search(BASE, "(description=*)", attributes=["description"])
         described = {entry.entry_dn: entry.description.value for entry in connection.entries}
     assert described
     assert described == {dn: f"dn:{dn}" for dn in described}
 
 
-def test_file_with_writes_needs_declared_ownership(folder: Path, directory: LdapDirectory) -> None:
-    argv = ("ils", "run", "mix.toml", "--target", directory.url, *LOAD)
-    in_process(*argv, cwd=folder).check(2, "changes entries of 127.0.0.1")
-    assert not found_by(directory, "(telephoneNumber=*)")
+def test_file_with_writes_needs_declared_ownership(place: Place) -> None:
+    place.run(*LOAD).check(2, "changes entries of 127.0.0.1")
+    assert not found_by(place.directory, "(telephoneNumber=*)")
 
 
-def test_points_differ_if_their_file_or_its_data_differ(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_points_differ_if_their_file_or_its_data_differ(place: Place) -> None:
     out = ("--out", "run.sitebench", "--json")
-    measured(folder, directory, *out)
-    assert measured(folder, directory, *out).objects[0]["resumed"]
+    place.measured(*out)
+    assert place.measured(*out).objects[0]["resumed"]
     # The same rows in another place are the same data.
-    (folder / "mine.csv").write_bytes((folder / "accounts.csv").read_bytes())
+    (place.folder / "mine.csv").write_bytes((place.folder / "accounts.csv").read_bytes())
     mine = ("--data", "person=mine.csv", *out)
-    assert measured(folder, directory, *mine).objects[0]["resumed"]
-    with (folder / "mine.csv").open("a") as file:
-        file.write((folder / "mine.csv").read_text().splitlines()[-1] + "\n")
-    assert not measured(folder, directory, *mine).objects[0]["resumed"]
-    write_accounts(folder, PEOPLE - 1)
-    assert not measured(folder, directory, *out).objects[0]["resumed"]
+    assert place.measured(*mine).objects[0]["resumed"]
+    with (place.folder / "mine.csv").open("a") as file:
+        file.write((place.folder / "mine.csv").read_text().splitlines()[-1] + "\n")
+    assert not place.measured(*mine).objects[0]["resumed"]
+    write_accounts(place.folder, PEOPLE - 1)
+    assert not place.measured(*out).objects[0]["resumed"]
 
 
 ADDED = f"""
@@ -334,16 +338,13 @@ WHERE = (
 )
 
 
-def test_entries_deleted_by_the_scenario_are_removed(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "mix.toml").write_text(ADDED)
-    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
-    (point,) = in_process(*argv, cwd=folder).objects
+def test_entries_deleted_by_the_scenario_are_removed(place: Place) -> None:
+    place.write(ADDED)
+    (point,) = place.run(*WHERE).objects
     assert (point["failures"], point["operation"]) == (0, "mix")
     assert "entries-left" not in str(point["warnings"])
     # Each user may have been between add and delete when it was stopped.
-    assert len(found_by(directory, "(cn=u*-*)")) <= 2
+    assert len(found_by(place.directory, "(cn=u*-*)")) <= 2
 
 
 def test_deletes_of_missing_entries_are_counted() -> None:
@@ -367,12 +368,12 @@ def test_deletes_of_missing_entries_are_counted() -> None:
     assert warn_of_leftovers(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 
-def test_columns_may_have_names_as_in_spreadsheets(folder: Path, directory: LdapDirectory) -> None:
-    lines = (folder / "accounts.csv").read_text().splitlines()[-20:]
+def test_columns_may_have_names_as_in_spreadsheets(place: Place) -> None:
+    lines = (place.folder / "accounts.csv").read_text().splitlines()[-20:]
     rows = [f"x;{line.replace(',', ';')}" for line in lines]
     head = "Straße #;Login (AD);Pass Word"
-    (folder / "hr.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
-    (folder / "mix.toml").write_text(
+    (place.folder / "hr.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
+    place.write(
         f'''
 base = "{BASE}"
 data.hr = {{ file = "hr.csv", separator = ";", deal = "exclusive" }}
@@ -382,47 +383,46 @@ expect.entries = 1
 [[operation]]
 bind = "uid={{hr.Login (AD)}},{{base}}"
 password = "{{hr.Pass Word}}"
-''',
-        encoding="utf-8",
+'''
     )
-    (point,) = measured(folder, directory, "--json").objects
+    (point,) = place.measured("--json").objects
     assert (point["failures"], point["operations"] > 0) == (0, True)
 
 
 OTHER = "ou=test,dc=example,dc=com"
 
 
-def test_base_of_the_command_overrides_the_file(folder: Path, directory: LdapDirectory) -> None:
+def test_base_of_the_command_overrides_the_file(place: Place) -> None:
     """Writes redirected to another branch must not overwrite entries of the file's base."""
 
     def ran(*where: str) -> Ran:
         own = ("--i-own-this-target", *LOAD, "--json")
-        return in_process("ils", "run", "mix.toml", "--target", *where, *own, cwd=folder)
+        return in_process("ils", "run", "mix.toml", "--target", *where, *own, cwd=place.folder)
 
     def option(base: str) -> tuple[str, ...]:
-        return directory.url, "--base", base
+        return place.directory.url, "--base", base
 
     def address(base: str) -> tuple[str, ...]:
-        return (f"{directory.url}/{base}",)
+        return (f"{place.directory.url}/{base}",)
 
-    before = phones(directory)
+    before = phones(place.directory)
     for way in (option, address):
         ran(*way(OTHER)).check(2, f"has no entry {OTHER!r}")
-    with Connection(directory.url) as connection:
+    with Connection(place.directory.url) as connection:
         assert connection.add(OTHER, "organizationalUnit")  # type: ignore[no-untyped-call]
     elsewhere = ran(*option(OTHER))
     assert "noSuchObject" in elsewhere.err + elsewhere.out
-    assert phones(directory) == before
-    (folder / "mix.toml").write_text(MIX.replace(BASE, OTHER))
+    assert phones(place.directory) == before
+    place.write(MIX.replace(BASE, OTHER))
     (point,) = ran(*address(BASE)).objects
     assert point["failures"] == 0
     assert point["spec"]["settings"]["base"] == BASE
-    assert phones(directory) != before
+    assert phones(place.directory) != before
 
 
-def test_missing_base_is_reported_before_the_load(folder: Path, directory: LdapDirectory) -> None:
-    (folder / "mix.toml").write_text(MIX.replace(BASE, OTHER))
-    measured(folder, directory).check(2, f"has no entry {OTHER!r}")
+def test_missing_base_is_reported_before_the_load(place: Place) -> None:
+    place.write(MIX.replace(BASE, OTHER))
+    place.measured().check(2, f"has no entry {OTHER!r}")
 
 
 def test_people_in_a_slapd_are_below_the_base_of_the_file(tmp_path: Path) -> None:
@@ -454,38 +454,34 @@ def phones(directory: LdapDirectory) -> set[str]:
         return {str(entry.telephoneNumber) for entry in connection.entries}
 
 
-def test_kept_entries_are_reported_at_the_end(folder: Path, directory: LdapDirectory) -> None:
+def test_kept_entries_are_reported_at_the_end(place: Place) -> None:
     head, _, _ = ADDED.partition("  { delete")
-    (folder / "mix.toml").write_text(head.replace("{ add", "{ keep = true, add") + "]\n")
-    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE)
-    ran = in_process(*argv, cwd=folder).check(0, "stays there: cn=u{user}-{iteration},{base}")
+    place.write(head.replace("{ add", "{ keep = true, add") + "]\n")
+    ran = place.run(*WHERE).check(0, "stays there: cn=u{user}-{iteration},{base}")
     assert "entries-left" not in ran.out
 
 
-def test_overwritten_entries_are_announced(folder: Path, directory: LdapDirectory) -> None:
-    ran = measured(folder, directory, "--json")
-    assert f"mix.toml changes up to {PEOPLE} entries of {directory.url}" in ran.err
+def test_overwritten_entries_are_announced(place: Place) -> None:
+    ran = place.measured("--json")
+    assert f"mix.toml changes up to {PEOPLE} entries of {place.directory.url}" in ran.err
 
 
-def test_refusal_to_overwrite_states_once_that_changes_are_permanent(
-    folder: Path, directory: LdapDirectory
-) -> None:
+def test_refusal_to_overwrite_states_once_that_changes_are_permanent(place: Place) -> None:
     argv = [word for word in WHERE if word != "--i-own-this-target"]
-    ran = in_process("ils", "run", "mix.toml", "--target", directory.url, *argv, cwd=folder)
+    ran = place.run(*argv)
     ran.check(2)
     assert ran.err.count("back") == 1, ran.err
 
 
-def test_failure_of_an_operation_is_counted_once(folder: Path, directory: LdapDirectory) -> None:
+def test_failure_of_an_operation_is_counted_once(place: Place) -> None:
     wrong = '{ search = "(uid=none)", expect.entries = 1 }'
-    (folder / "mix.toml").write_text(
+    place.write(
         f'base = "{BASE}"\n'
         f'[[operation]]\nname = "bad"\nstep = [{wrong}, {wrong}, {wrong}]\n'
         '[[operation]]\nname = "good"\nsearch = "(uid=user1)"\nexpect.entries = 1\n'
     )
     # Connections opened in the window would count as attempts, too.
-    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE, "--warmup", "200ms")
-    (point,) = in_process(*argv, "--allow-failures", cwd=folder).objects
+    (point,) = place.run(*WHERE, "--warmup", "200ms", "--allow-failures").objects
     found = rows(point)
     assert point["failures"] == found["bad"]["count"] == found["bad"]["failures"]
     assert point["operations"] == pytest.approx(found["good"]["count"], abs=2)
@@ -495,16 +491,16 @@ def test_failure_of_an_operation_is_counted_once(folder: Path, directory: LdapDi
 
 
 @pytest.mark.parametrize("found", ["expect.entries = 1", "size_limit = 2"])
-def test_wrong_answer_is_not_captured(found: str, folder: Path, directory: LdapDirectory) -> None:
+def test_wrong_answer_is_not_captured(found: str, place: Place) -> None:
     """A search with several matches must not lead to a login with another person's name."""
 
     def tried(*steps: str) -> tuple[Ran, int]:
         head = f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n'
         operation = f'[[operation]]\nname = "a"\nstep = [{", ".join(steps)}]\n'
-        (folder / "mix.toml").write_text(head + operation)
-        before = directory.stats()["binds"]
-        ran = in_process("ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder)
-        return ran, directory.stats()["binds"] - before
+        place.write(head + operation)
+        before = place.directory.stats()["binds"]
+        ran = place.run("--check")
+        return ran, place.directory.stats()["binds"] - before
 
     search = f'{{ search = "(cn=X)", {found}, capture.dn = "dn" }}'
     bind = '{ bind = "{dn}", password = "{person.password}" }'
@@ -523,29 +519,22 @@ def test_wrong_answer_is_not_captured(found: str, folder: Path, directory: LdapD
         ('expect.dn = "uid=user2,{base}"', "the DN"),
     ],
 )
-def test_wrong_attribute_of_an_entry_is_named(
-    expected: str, what: str, folder: Path, directory: LdapDirectory
-) -> None:
+def test_wrong_attribute_of_an_entry_is_named(expected: str, what: str, place: Place) -> None:
     step = f'[[operation]]\nsearch = "(uid=user1)"\n{expected}\n'
-    (folder / "mix.toml").write_text(f'base = "{BASE}"\n{step}')
-    ran = in_process(
-        "ils", "run", "mix.toml", "--check", "--target", directory.url, cwd=folder
-    ).check(1)
+    place.write(f'base = "{BASE}"\n{step}')
+    ran = place.run("--check").check(1)
     assert f"1 entries, success, but {what} is not as expected" in ran.out
 
 
-def test_scenario_file_may_have_the_name_of_its_operation(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "search.toml").write_text(
+def test_scenario_file_may_have_the_name_of_its_operation(place: Place) -> None:
+    (place.folder / "search.toml").write_text(
         f'base = "{BASE}"\n[[operation]]\nsearch = "(uid=user1)"\nexpect.entries = 1\n'
     )
-    argv = ("ils", "run", "search.toml", "--target", directory.url, *WHERE)
-    (point,) = in_process(*argv, cwd=folder).objects
+    (point,) = place.run(*WHERE, file="search.toml").objects
     (counted,) = [step for step in point["steps"] if step["counted"]]
     # Operations under way at the window's edges are at most as many as users.
     assert point["operations"] == pytest.approx(counted["count"], abs=2)
-    (point,) = in_process(*argv, *NO_PAUSE, "--rate", "200", cwd=folder).objects
+    (point,) = place.run(*WHERE, *NO_PAUSE, "--rate", "200", file="search.toml").objects
     assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
 
 
@@ -604,115 +593,101 @@ def test_bind_in_one_operation_does_not_silently_drop_bind_dn_of_others(folder: 
         assert ran("", "", "--check", only=":login").code == 0
 
 
-def test_start_steps_with_writes_need_declared_ownership(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "mix.toml").write_text(
+def test_start_steps_with_writes_need_declared_ownership(place: Place) -> None:
+    place.write(
         f'[start]\nstep = [{{ delete = "uid=user1,{BASE}" }}]\n'
         f'[[operation]]\nsearch = "(uid=user2)"\nbase = "{BASE}"\n'
     )
-    in_process("ils", "run", "mix.toml", "--target", directory.url, *WHERE, cwd=folder).check(
-        2, "changes entries of"
-    )
-    assert found_by(directory, "(uid=user1)")
+    place.run(*WHERE).check(2, "changes entries of")
+    assert found_by(place.directory, "(uid=user1)")
 
 
-def test_locust_needs_declared_ownership_for_writes(folder: Path, directory: LdapDirectory) -> None:
+def test_locust_needs_declared_ownership_for_writes(place: Place) -> None:
     load = ("--headless", "-u", "1", "-t", "3s", "--only-summary")
-    where = ("--target", directory.url, "--scenario", "mix.toml", "FileUser")
+    where = ("--target", place.directory.url, "--scenario", "mix.toml", "FileUser")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    ran = run_locust("-f", file, *load, *where, cwd=folder)
+    ran = run_locust("-f", file, *load, *where, cwd=place.folder)
     assert ran.code != 0
     assert "changes entries of" in ran.err
-    assert not found_by(directory, "(telephoneNumber=*)")
+    assert not found_by(place.directory, "(telephoneNumber=*)")
 
 
-def test_locust_ignores_the_load_of_the_file(folder: Path, directory: LdapDirectory) -> None:
-    (folder / "mix.toml").write_text(
+def test_locust_ignores_the_load_of_the_file(place: Place) -> None:
+    place.write(
         f'base = "{BASE}"\nload = {{ users = 3, warmup = "1s" }}\n'
         '[[operation]]\nsearch = "(uid=user2)"\n'
     )
     load = ("--headless", "-u", "1", "--think", "20ms", "--only-summary")
     window = ("--warmup", "0s", "--measure", "1s")
-    where = ("--target", directory.url, "--scenario", "mix.toml")
+    where = ("--target", place.directory.url, "--scenario", "mix.toml")
     file = str(Path(__file__).parents[2] / "locustfiles/ils.py")
-    run_locust("-f", file, *load, *window, *where, cwd=folder).check(
+    run_locust("-f", file, *load, *window, *where, cwd=place.folder).check(
         0, "mix.toml: its [load] is left out (users, warmup)"
     )
 
 
-def test_foreign_people_are_not_deleted_together_with_added_people(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "mix.toml").write_text(
+def test_foreign_people_are_not_deleted_together_with_added_people(place: Place) -> None:
+    place.write(
         f'base = "{BASE}"\ndata.person.file = "accounts.csv"\n[[operation]]\nname = "o"\nstep = [\n'
         '  { add = "uid={person.uid},{base}", entry = { objectClass = "account" } },\n'
         '  { delete = "uid={person.uid},{base}" },\n]\n'
     )
-    argv = ("ils", "run", "mix.toml", "--target", directory.url, *WHERE, "--allow-failures")
-    in_process(*argv, cwd=folder)
-    assert len(found_by(directory, "(uid=*)")) == PEOPLE
+    place.run(*WHERE, "--allow-failures")
+    assert len(found_by(place.directory, "(uid=*)")) == PEOPLE
 
 
-def test_users_with_a_row_each_are_limited_by_the_number_of_rows(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "mix.toml").write_text(
+def test_users_with_a_row_each_are_limited_by_the_number_of_rows(place: Place) -> None:
+    place.write(
         f'base = "{BASE}"\n[data.n]\nvalues = ["1", "2"]\nper = "user"\n'
         '[[operation]]\nsearch = "(uid=user{n})"\nexpect.entries = 1\n'
     )
-    argv = ("ils", "run", "mix.toml", "--target", directory.url)
-    in_process(*argv, *WHERE, "--users", "3", cwd=folder).check(2, "keeps a row of n, which has 2")
-    assert in_process(*argv, *WHERE, cwd=folder).objects[0]["failures"] == 0
+    place.run(*WHERE, "--users", "3").check(2, "keeps a row of n, which has 2")
+    assert place.run(*WHERE).objects[0]["failures"] == 0
 
 
-def test_values_are_read_from_files(folder: Path, directory: LdapDirectory) -> None:
-    (folder / "photo.jpg").write_bytes(bytes(range(256)))
+def test_values_are_read_from_files(place: Place) -> None:
+    (place.folder / "photo.jpg").write_bytes(bytes(range(256)))
     photo = "change.replace.jpegPhoto = { file = 'photo.jpg' }"
-    (folder / "mix.toml").write_text(
+    place.write(
         f"base = '{BASE}'\n[data.person]\nfile = 'accounts.csv'\n[[operation]]\n"
         f"modify = 'uid={{person.uid}},{{base}}'\n{photo}\n[[operation]]\n"
         "search = '(uid=*)'\nscope = 'children'\nbase = 'ou=people,dc=example,dc=com'\n"
         f"deref = 'always'\nexpect.entries = {PEOPLE}\n"
     )
     out = ("--out", "run.sitebench", "--json")
-    (point,) = measured(folder, directory, *out).objects
+    (point,) = place.measured(*out).objects
     assert point["failures"] == 0, point["examples"]
-    connection = Connection(Server(directory.url), auto_bind=True)
+    connection = Connection(Server(place.directory.url), auto_bind=True)
     connection.search(BASE, "(jpegPhoto=*)", attributes=["jpegPhoto"])
     assert {each.jpegPhoto.raw_values[0] for each in connection.entries} == {bytes(range(256))}
     connection.unbind()
     # Another picture makes another point.
-    (folder / "photo.jpg").write_bytes(b"another")
-    assert not measured(folder, directory, *out).objects[0]["resumed"]
-    (folder / "photo.jpg").unlink()
-    measured(folder, directory).check(2, "cannot read photo.jpg, which is a value")
+    (place.folder / "photo.jpg").write_bytes(b"another")
+    assert not place.measured(*out).objects[0]["resumed"]
+    (place.folder / "photo.jpg").unlink()
+    place.measured().check(2, "cannot read photo.jpg, which is a value")
     # Opening a pipe waits until a program writes to it.
-    os.mkfifo(folder / "photo.jpg")
-    measured(folder, directory).check(2, "photo.jpg, which is a value, is no regular file")
+    os.mkfifo(place.folder / "photo.jpg")
+    place.measured().check(2, "photo.jpg, which is a value, is no regular file")
 
 
-def test_target_without_a_required_control_is_refused(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "bad.toml").write_text(
+def test_target_without_a_required_control_is_refused(place: Place) -> None:
+    (place.folder / "bad.toml").write_text(
         f"base = '{BASE}'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.sort = 'sn'\n"
         "[[operation]]\nname = 'fine'\nsearch = '(uid=b)'\ncontrol.manage_dsa_it = true\n"
     )
-    argv = ("--target", directory.url, *LOAD)
-    in_process("ils", "run", "bad.toml", *argv, cwd=folder).check(
+    place.run(*LOAD, file="bad.toml").check(
         2, "bad.toml:4: sort (1.2.840.113556.1.4.473) is no control of"
     )
-    assert in_process("ils", "run", "bad.toml:fine", *argv, "--check", cwd=folder).code == 0
+    assert place.run(*LOAD, "--check", file="bad.toml:fine").code == 0
 
 
-def test_paged_search_reads_all_pages(folder: Path, directory: LdapDirectory) -> None:
-    (folder / "mix.toml").write_text(
+def test_paged_search_reads_all_pages(place: Place) -> None:
+    place.write(
         f"base = '{BASE}'\n[[operation]]\nsearch = '(uid=*)'\npage_size = 7\n"
         f"expect.entries = {PEOPLE}\n"
     )
-    argv = ("ils", "run", "mix.toml", "--target", directory.url, *LOAD, "--json")
-    (point,) = in_process(*argv, cwd=folder).objects
+    (point,) = place.run(*LOAD, "--json").objects
     assert point["failures"] == 0, point["examples"]
     assert point["operations"] > 0
 
@@ -729,12 +704,12 @@ def test_tls_is_chosen_per_connection(tls: str, folder: Path) -> None:
         LdapDirectory(0, ldif=ldif, suffix=SUFFIX, tls=True) as secure,
     ):
         where = ("--tls-target", secure.url, "--json")
-        ran = measured(folder, started, "--tls-insecure", *where).check(0)
+        ran = Place(folder, started).measured("--tls-insecure", *where).check(0)
         assert ran.objects[0]["failures"] == 0
         # Their certificates are not signed, which is noticed only with TLS.
-        assert (measured(folder, started, *where, "--check").code == 0) == (tls == "false")
+        assert (Place(folder, started).measured(*where, "--check").code == 0) == (tls == "false")
         if tls == "true":
-            refused = measured(folder, started, "--tls-insecure")
+            refused = Place(folder, started).measured("--tls-insecure")
             assert refused.code != 0
             assert "--tls-target" in refused.err
 
@@ -750,36 +725,34 @@ def test_users_share_connections(tls: str, folder: Path) -> None:
     )
     ldif = write_ldif(folder, PEOPLE)
     with LdapDirectory(0, ldif=ldif, suffix=SUFFIX, start_tls=True) as directory:
-        point = measured(folder, directory, "--users", "9", "--tls-insecure", "--json").point
+        point = Place(folder, directory).measured("--users", "9", "--tls-insecure", "--json").point
         assert (point["failures"], point["operations"] > 0) == (0, True)
         assert rows(point)["find"]["step"] == "sequence"
         counts = {each["step"]: each["count"] for each in point["steps"]}
         # Each user may be between wait and search at both edges.
         assert abs(counts["main: wait"] - counts["search"]) <= 18, counts
-        tried = measured(folder, directory, "--tls-insecure", "--check").check(0)
+        tried = Place(folder, directory).measured("--tls-insecure", "--check").check(0)
         assert "main: connect" in tried.out
         assert "wait" not in tried.out
         text = (folder / "mix.toml").read_text()
         (folder / "mix.toml").write_text(text.replace("pool = 2", "pool = 1"))
-        few = measured(folder, directory, "--tls-insecure")
+        few = Place(folder, directory).measured("--tls-insecure")
         assert few.code != 0
         assert "a pool of 1 cannot be divided among 2 threads" in few.err
 
 
-def test_shipped_file_runs_with_user_supplied_people(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    (folder / "accounts.csv").rename(folder / "mine.csv")
-    point = measured(folder, directory, "--data", "person=mine.csv", "--json").objects[0]
+def test_shipped_file_runs_with_user_supplied_people(place: Place) -> None:
+    (place.folder / "accounts.csv").rename(place.folder / "mine.csv")
+    point = place.measured("--data", "person=mine.csv", "--json").objects[0]
     assert point["failures"] == 0, point["examples"]
-    (folder / "short.csv").write_text("name\nuser1\n")
+    (place.folder / "short.csv").write_text("name\nuser1\n")
     for data, said in (
         ("person=short.csv", "mix.toml:9:16: operation[1].search: {person.uid}"),
         ("people=mine.csv", "mix.toml has no data 'people' in a file"),
         ("person=not-there.csv", "cannot read not-there.csv, the data 'person'"),
         ("mine.csv", "'mine.csv' is not name=value"),
     ):
-        measured(folder, directory, "--data", data).check(2, said)
+        place.measured("--data", data).check(2, said)
 
 
 LOOK = """
@@ -809,11 +782,11 @@ def test_sweep_of_one_named_operation_measures_only_that_operation() -> None:
     in_process(*sweep, "--operations", "lookup").check(2, "give one")
 
 
-def test_sweep_of_foreign_people_is_one_test(folder: Path, directory: LdapDirectory) -> None:
-    where = ("--scenario", "mix.toml", "--target", directory.url, "--i-own-this-target")
-    ran = in_process("ils", "sweep", *where, *LOAD, "--json", cwd=folder)
+def test_sweep_of_foreign_people_is_one_test(place: Place) -> None:
+    where = ("--scenario", "mix.toml", "--target", place.directory.url, "--i-own-this-target")
+    ran = in_process("ils", "sweep", *where, *LOAD, "--json", cwd=place.folder)
     assert len(ran.objects) == 1
-    in_process("ils", "sweep", *where, "--sizes", "50,100", cwd=folder).check(
+    in_process("ils", "sweep", *where, "--sizes", "50,100", cwd=place.folder).check(
         2, "every size would be the same test"
     )
 
