@@ -40,15 +40,15 @@ impl Groups {
     }
 
     fn members(&self, py: Python<'_>, g: u64) -> PyResult<Vec<String>> {
-        let mut found = Vec::new();
+        let mut values = Vec::new();
         py.detach(|| {
             let list = self.0.spec().class.lists()[0];
             self.0.each(g, list, 0, |value| {
-                found.push(value.to_vec());
+                values.push(value.to_vec());
                 true
             });
         });
-        found.into_iter().map(|value| String::from_utf8(value).map_err(engine_error)).collect()
+        values.into_iter().map(|value| String::from_utf8(value).map_err(engine_error)).collect()
     }
 
     fn ldif<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Bound<'py, PyBytes> {
@@ -104,6 +104,6 @@ pub fn check_groups(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, bool)> {
     let config = config::parse("a live directory", config_json)?;
-    let found = run(py, progress, |tell| check(&config, &groups.0, tell))?;
-    Ok((found.members, found.member_of))
+    let checked = run(py, progress, |tell| check(&config, &groups.0, tell))?;
+    Ok((checked.members, checked.member_of))
 }

@@ -98,7 +98,7 @@ impl Population {
     #[pyo3(signature = (threads, progress=None))]
     fn make_hashes(&self, py: Python<'_>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let mut raised = None;
-        let made = py.detach(|| {
+        let result = py.detach(|| {
             self.0.make_hashes(threads, |done| match tell(progress.as_ref(), done) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
@@ -109,7 +109,7 @@ impl Population {
         });
         match raised {
             Some(error) => Err(error),
-            None => made.map_err(engine_error),
+            None => result.map_err(engine_error),
         }
     }
 

@@ -15,8 +15,8 @@ pub fn profile_facts(profile: &str) -> PyResult<(&'static str, &'static str, boo
 }
 
 pub fn profile_named(name: &str) -> PyResult<Profile> {
-    let found = Profile::ALL.into_iter().find(|profile| profile.as_str() == name);
-    let known = || Profile::ALL.map(Profile::as_str).join(", ");
-    let no_such = || format!("there is no profile {name:?} of people; use one of {}", known());
-    found.ok_or_else(|| error_of(Kind::BadInput, no_such()))
+    let profile = Profile::ALL.into_iter().find(|profile| profile.as_str() == name);
+    let names = || Profile::ALL.map(Profile::as_str).join(", ");
+    let no_such = || format!("there is no profile {name:?} of people; use one of {}", names());
+    profile.ok_or_else(|| error_of(Kind::BadInput, no_such()))
 }

@@ -169,33 +169,33 @@ impl Step {
 
 impl LdapRequest {
     fn new(py: Python<'_>, request: &[u8]) -> PyResult<Self> {
-        let found = portable::LdapRequest::of(request).ok_or_else(|| misuse("this is no request"))?;
+        let request = portable::LdapRequest::of(request).ok_or_else(|| misuse("this is no request"))?;
         let bytes = |value: &Vec<u8>| PyBytes::new(py, value).unbind();
         let attribute = |(name, values): &portable::Values| -> Attribute {
             (name.clone(), values.iter().map(bytes).collect())
         };
-        let controls = found.controls.iter();
+        let controls = request.controls.iter();
         Ok(Self {
-            value: found.value.as_ref().map(bytes),
-            entry: found.entry.iter().map(attribute).collect(),
-            changes: found.changes.iter().map(|(kind, each)| (*kind, attribute(each))).collect(),
+            value: request.value.as_ref().map(bytes),
+            entry: request.entry.iter().map(attribute).collect(),
+            changes: request.changes.iter().map(|(kind, change)| (*kind, attribute(change))).collect(),
             controls: controls
                 .map(|(oid, critical, value)| (oid.clone(), *critical, value.as_ref().map(bytes)))
                 .collect(),
-            verb: found.verb,
-            dn: found.dn,
-            version: found.version,
-            sasl: found.sasl,
-            filter: found.filter,
-            scope: found.scope,
-            dereference: found.dereference,
-            size_limit: found.size_limit,
-            time_limit_s: found.time_limit_s,
-            types_only: found.types_only,
-            attributes: found.attributes,
-            new_rdn: found.new_rdn,
-            delete_old_rdn: found.delete_old_rdn,
-            new_superior: found.new_superior,
+            verb: request.verb,
+            dn: request.dn,
+            version: request.version,
+            sasl: request.sasl,
+            filter: request.filter,
+            scope: request.scope,
+            dereference: request.dereference,
+            size_limit: request.size_limit,
+            time_limit_s: request.time_limit_s,
+            types_only: request.types_only,
+            attributes: request.attributes,
+            new_rdn: request.new_rdn,
+            delete_old_rdn: request.delete_old_rdn,
+            new_superior: request.new_superior,
         })
     }
 }

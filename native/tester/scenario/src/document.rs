@@ -10,7 +10,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use crate::problem::{Found, ROOT, quoted};
+use crate::problem::{FoundProblems, ROOT, quoted};
 use crate::template::Template;
 
 /// The deepest nesting of brackets: ten nested `repeat`s, and room for their values.
@@ -22,8 +22,8 @@ const MOST_BRACKETS: usize = 24;
 const MOST_DOTS: usize = 8;
 
 /// Reads a document; `None` if the text is no TOML, and `found` gets the reasons.
-pub(crate) fn read<'t>(text: &'t str, found: &Found) -> Option<DeTable<'t>> {
-    if !is_shallow(text, found) {
+pub(crate) fn read<'t>(text: &'t str, problems: &FoundProblems) -> Option<DeTable<'t>> {
+    if !is_shallow(text, problems) {
         return None;
     }
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -35,15 +35,15 @@ pub(crate) fn read<'t>(text: &'t str, found: &Found) -> Option<DeTable<'t>> {
     for (at, error) in places {
         // Further errors on the same line are usually caused by the first.
         if last.is_none_or(|last| text.as_bytes()[last..at].contains(&b'\n')) {
-            found.push(at, || format!("is not TOML: {}", error.message()));
+            problems.push(at, || format!("is not TOML: {}", error.message()));
         }
         last = Some(at);
     }
-    found.is_empty().then(|| document.into_inner())
+    problems.is_empty().then(|| document.into_inner())
 }
 
 /// Whether the nesting is within the limits. Also reports texts that are not TOML 1.0.
-fn is_shallow(text: &str, found: &Found) -> bool {
+fn is_shallow(text: &str, problems: &FoundProblems) -> bool {
     let (mut open, mut dots, mut last) = (Vec::new(), 0, TokenKind::Newline);
     for token in Source::new(text).lex() {
         let at = token.span().start();
@@ -52,7 +52,7 @@ fn is_shallow(text: &str, found: &Found) -> bool {
             TokenKind::Atom | TokenKind::Whitespace | TokenKind::LiteralString => dots,
             TokenKind::BasicString | TokenKind::MlBasicString => {
                 if let Some(escape) = new_escape(&text[at..token.span().end()]) {
-                    found.push(at + escape, || "is not TOML 1.0: write \\u001B or \\u00XX".to_owned());
+                    problems.push(at + escape, || "is not TOML 1.0: write \\u001B or \\u00XX".to_owned());
                 }
                 dots
             }
@@ -63,11 +63,11 @@ fn is_shallow(text: &str, found: &Found) -> bool {
             TokenKind::RightCurlyBracket | TokenKind::RightSquareBracket => {
                 let brace = open.pop() == Some(TokenKind::LeftCurlyBracket);
                 if brace && last == TokenKind::Comma {
-                    found.push(at, || "is not TOML 1.0: no comma before a closing brace".to_owned());
+                    problems.push(at, || "is not TOML 1.0: no comma before a closing brace".to_owned());
                 }
             }
             TokenKind::Newline | TokenKind::Comment if open.last() == Some(&TokenKind::LeftCurlyBracket) => {
-                found.push(at, || {
+                problems.push(at, || {
                     "is not TOML 1.0: a table in braces ends on its line; write [brackets] with the name of the \
                      table, and a line for each key"
                         .to_owned()
@@ -78,7 +78,7 @@ fn is_shallow(text: &str, found: &Found) -> bool {
             _ => {}
         }
         if dots > MOST_DOTS || open.len() > MOST_BRACKETS {
-            found.push(at, || "is nested too deep".to_owned());
+            problems.push(at, || "is nested too deep".to_owned());
             return false;
         }
         if !matches!(token.kind(), TokenKind::Whitespace) {
@@ -134,21 +134,21 @@ enum Part<'d> {
 
 /// The paths of the keys or tables at offsets: `operation[2].expect.entries`.
 pub(crate) fn paths(document: &DeTable<'_>, offsets: &[usize]) -> Vec<String> {
-    let mut found = vec![String::new(); offsets.len()];
-    paths_of_table(document, offsets, &mut Vec::new(), &mut found);
-    found
+    let mut paths = vec![String::new(); offsets.len()];
+    paths_of_table(document, offsets, &mut Vec::new(), &mut paths);
+    paths
 }
 
 fn paths_of_table<'d>(
     table: &'d DeTable<'_>,
     offsets: &[usize],
     way: &mut Vec<Part<'d>>,
-    found: &mut [String],
+    paths: &mut [String],
 ) {
     for (key, value) in table {
         way.push(Part::Key(key.get_ref()));
-        note(key.span().start..key.span().start + 1, offsets, way, found);
-        paths_of_value(value, offsets, way, found);
+        note(key.span().start..key.span().start + 1, offsets, way, paths);
+        paths_of_value(value, offsets, way, paths);
         way.pop();
     }
 }
@@ -157,30 +157,30 @@ fn paths_of_value<'d>(
     value: &'d Spanned<DeValue<'_>>,
     offsets: &[usize],
     way: &mut Vec<Part<'d>>,
-    found: &mut [String],
+    paths: &mut [String],
 ) {
     let span = value.span();
     match value.get_ref() {
         DeValue::Table(table) => {
-            note(span.start..span.start + 1, offsets, way, found);
-            paths_of_table(table, offsets, way, found);
+            note(span.start..span.start + 1, offsets, way, paths);
+            paths_of_table(table, offsets, way, paths);
         }
         DeValue::Array(array) => {
-            note(span.start..span.start + 1, offsets, way, found);
-            for (n, each) in array.iter().enumerate() {
+            note(span.start..span.start + 1, offsets, way, paths);
+            for (n, item) in array.iter().enumerate() {
                 way.push(Part::Number(n + 1));
-                paths_of_value(each, offsets, way, found);
+                paths_of_value(item, offsets, way, paths);
                 way.pop();
             }
         }
-        _ => note(span, offsets, way, found),
+        _ => note(span, offsets, way, paths),
     }
 }
 
 /// Writes the path `way` for the offsets within a span. Later calls have deeper paths and overwrite earlier
 /// ones.
-fn note(span: Range<usize>, offsets: &[usize], way: &[Part<'_>], found: &mut [String]) {
-    for (offset, path) in offsets.iter().zip(found) {
+fn note(span: Range<usize>, offsets: &[usize], way: &[Part<'_>], paths: &mut [String]) {
+    for (offset, path) in offsets.iter().zip(paths) {
         if !span.contains(offset) {
             continue;
         }

@@ -68,13 +68,13 @@ impl Scenario {
             "value_files": self.value_files().iter().map(|(path, secret)| {
                 json!({"path": path, "secret": secret})
             }).collect::<Vec<_>>(),
-            "needed": self.needed.iter().map(|each| {
-                let operation = each.operation.and_then(|number| self.operations.get(number));
+            "needed": self.needed.iter().map(|needed| {
+                let operation = needed.operation.and_then(|number| self.operations.get(number));
                 json!({
                     "operation": operation.map(|operation| &operation.name),
-                    "name": each.name,
-                    "oid": each.oid,
-                    "line": each.line,
+                    "name": needed.name,
+                    "oid": needed.oid,
+                    "line": needed.line,
                 })
             }).collect::<Vec<_>>(),
             "env": self.variables,
@@ -93,7 +93,7 @@ impl Scenario {
         facts["overwrites"] = (!overwritten.is_empty()).into();
         facts["changes"] = changes.into();
         facts["pauses"] = steps.iter().any(|step| matches!(step.verb, Verb::Think { .. })).into();
-        facts["keeps"] = steps.iter().filter_map(|step| kept(&step.verb)).collect();
+        facts["keeps"] = steps.iter().filter_map(|step| kept_entry(&step.verb)).collect();
         facts
     }
 
@@ -138,7 +138,7 @@ impl Scenario {
         let mut fields: Vec<&Field> = texts.flat_map(Template::fields).collect();
         while let Some(field) = fields.pop() {
             let (Field::Name(name) | Field::Column(name, _)) = field else { continue };
-            if let Some((_, value)) = self.values.iter().find(|(known, _)| known == name) {
+            if let Some((_, value)) = self.values.iter().find(|(key, _)| key == name) {
                 fields.extend(value.fields());
             } else if !self.data.iter().any(|data| data.name == *name) {
                 is_captured = true;
@@ -244,7 +244,7 @@ fn overwritten<'s>(steps: &[&'s Step]) -> Vec<Option<&'s Template>> {
 }
 
 /// The DN of an entry that stays in the target.
-fn kept(verb: &Verb) -> Option<String> {
+fn kept_entry(verb: &Verb) -> Option<String> {
     match verb {
         Verb::Add { dn, keep: true, .. } => Some(dn.to_string()),
         _ => None,

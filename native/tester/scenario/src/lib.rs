@@ -54,23 +54,24 @@ pub fn read(text: &str) -> Result<Scenario, Problems> {
 
 /// Reads a scenario; `columns` returns the column names of a file or of people.
 pub fn read_with(text: &str, columns: &dyn Fn(&Data) -> Option<Vec<String>>) -> Result<Scenario, Problems> {
-    let found = problem::Found::default();
-    let Some(document) = document::read(text, &found) else {
-        return Err(found.into_problems(text, |offsets| vec![String::new(); offsets.len()]));
+    let problems = problem::FoundProblems::default();
+    let Some(document) = document::read(text, &problems) else {
+        return Err(problems.into_problems(text, |offsets| vec![String::new(); offsets.len()]));
     };
-    let protocol = shape::check(text, &document, &found);
-    let scenario = found.is_empty().then(|| reader::scenario(text, &document, protocol, &found, columns));
-    match scenario.filter(|_| found.is_empty()) {
+    let protocol = shape::check(text, &document, &problems);
+    let scenario =
+        problems.is_empty().then(|| reader::scenario(text, &document, protocol, &problems, columns));
+    match scenario.filter(|_| problems.is_empty()) {
         Some(scenario) => Ok(scenario),
-        None => Err(found.into_problems(text, |offsets| document::paths(&document, offsets))),
+        None => Err(problems.into_problems(text, |offsets| document::paths(&document, offsets))),
     }
 }
 
-/// A problem that was found after reading. Its position is a text below these keys of the file, or the last
+/// A problem that was problems after reading. Its position is a text below these keys of the file, or the last
 /// of the keys that exists.
 pub fn problem_at(file: &str, keys: &[String], text: Option<&Template>, what: String) -> Problems {
-    let found = problem::Found::default();
-    let document = document::read(file, &found).unwrap_or_default();
-    found.push(document::place(&document, keys, text), || what);
-    found.into_problems(file, |offsets| document::paths(&document, offsets))
+    let problems = problem::FoundProblems::default();
+    let document = document::read(file, &problems).unwrap_or_default();
+    problems.push(document::place(&document, keys, text), || what);
+    problems.into_problems(file, |offsets| document::paths(&document, offsets))
 }

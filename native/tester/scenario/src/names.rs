@@ -141,11 +141,11 @@ impl Names {
             return Err(format!("{{{data}.{column}}}: no data is called {data:?}{near}"));
         };
         let columns = source.what.columns.as_ref();
-        if let Some(columns) = columns.filter(|columns| !columns.iter().any(|known| known == column)) {
+        if let Some(columns) = columns.filter(|columns| !columns.iter().any(|other| other == column)) {
             // Other columns cannot be fields, and a terminal may be unable to show their names.
             let known = || columns.iter().map(String::as_str).filter(|name| is_column(name));
             if let [only] = &columns[..]
-                && let Some(separator) = only.chars().find(|found| ";\t|".contains(*found))
+                && let Some(separator) = only.chars().find(|c| ";\t|".contains(*c))
             {
                 return Err(format!(
                     "{{{data}.{column}}}: no such column; {data} has one: say separator = {separator:?}, if that is \

@@ -57,19 +57,19 @@ impl std::error::Error for Problems {}
 
 /// Collects problems by byte offset.
 #[derive(Debug, Default)]
-pub(crate) struct Found(RefCell<(Vec<(usize, String)>, bool)>);
+pub(crate) struct FoundProblems(RefCell<(Vec<(usize, String)>, bool)>);
 
-impl Found {
+impl FoundProblems {
     /// Adds a problem. The message is not built if there are enough problems.
     pub(crate) fn push(&self, at: usize, what: impl FnOnce() -> String) {
-        let (found, more) = &mut *self.0.borrow_mut();
-        if found.len() == MOST_PROBLEMS {
+        let (problems, more) = &mut *self.0.borrow_mut();
+        if problems.len() == MOST_PROBLEMS {
             *more = true;
             return;
         }
         let problem = (at, what());
-        if !found.contains(&problem) {
-            found.push(problem);
+        if !problems.contains(&problem) {
+            problems.push(problem);
         }
     }
 
@@ -84,10 +84,10 @@ impl Found {
 
     /// The problems for readers; `paths` returns the keys at offsets.
     pub(crate) fn into_problems(self, text: &str, paths: impl FnOnce(&[usize]) -> Vec<String>) -> Problems {
-        let (mut found, more) = self.0.into_inner();
-        found.sort_by_key(|(at, _)| *at);
-        let paths = paths(&found.iter().map(|(at, _)| *at).collect::<Vec<_>>());
-        let shown = found.into_iter().zip(paths).map(|((at, what), path)| {
+        let (mut problems, more) = self.0.into_inner();
+        problems.sort_by_key(|(at, _)| *at);
+        let paths = paths(&problems.iter().map(|(at, _)| *at).collect::<Vec<_>>());
+        let shown = problems.into_iter().zip(paths).map(|((at, what), path)| {
             let (line, column) = if at == ROOT { (1, 1) } else { place(text, at) };
             Problem { line, column, path, what }
         });

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::form::{Kind, MOST, Protocol, REQUIRED, VERBS, VerbForm, keys};
 use crate::grammar;
-use crate::problem::{Found, ROOT, did_you_mean, listed, nearest, quoted};
+use crate::problem::{FoundProblems, ROOT, did_you_mean, listed, nearest, quoted};
 use crate::template::Template;
 
 type Value<'t> = Spanned<DeValue<'t>>;
@@ -16,14 +16,14 @@ type Value<'t> = Spanned<DeValue<'t>>;
 const SUCCESSOR: &str = "is of the form before this one: docs/scenarios.md shows how it is written now";
 
 /// Checks a document, and returns its protocol.
-pub(crate) fn check(text: &str, document: &DeTable<'_>, found: &Found) -> Protocol {
+pub(crate) fn check(text: &str, document: &DeTable<'_>, problems: &FoundProblems) -> Protocol {
     if let Some(at) = old_form(document) {
-        found.push(at, || SUCCESSOR.to_owned());
+        problems.push(at, || SUCCESSOR.to_owned());
         return Protocol::Ldap;
     }
-    let protocol = protocol(document, found);
-    let shape = Shape { text, protocol, found };
-    if found.is_empty() {
+    let protocol = protocol(document, problems);
+    let shape = Shape { text, protocol, problems };
+    if problems.is_empty() {
         shape.table(&["scenario"], document, ROOT);
     }
     protocol.unwrap_or(Protocol::Ldap)
@@ -35,7 +35,7 @@ fn old_form(document: &DeTable<'_>) -> Option<usize> {
         return Some(key.span().start);
     }
     let operations = document.get("operation")?.get_ref().as_array()?;
-    let requests = operations.iter().filter_map(|each| each.get_ref().as_table()?.get_key_value("request"));
+    let requests = operations.iter().filter_map(|item| item.get_ref().as_table()?.get_key_value("request"));
     requests.map(|(key, _)| key.span().start).next()
 }
 
@@ -55,22 +55,22 @@ pub(crate) fn verb(step: &DeTable<'_>) -> Option<(&'static str, usize)> {
 }
 
 /// The protocol of a file's verbs, if it has verbs. Verbs of two protocols are a problem.
-fn protocol(document: &DeTable<'_>, found: &Found) -> Option<Protocol> {
+fn protocol(document: &DeTable<'_>, problems: &FoundProblems) -> Option<Protocol> {
     let mut spoken = Vec::new();
     for table in ["start", "operation"] {
         match document.get(table).map(Spanned::get_ref) {
             Some(DeValue::Table(start)) => speaks(start, &mut spoken),
             Some(DeValue::Array(list)) => {
                 list.iter()
-                    .filter_map(|each| each.get_ref().as_table())
-                    .for_each(|each| speaks(each, &mut spoken));
+                    .filter_map(|item| item.get_ref().as_table())
+                    .for_each(|item| speaks(item, &mut spoken));
             }
             _ => {}
         }
     }
     let &(first, verb, _) = spoken.iter().min_by_key(|(_, _, at)| *at)?;
     if let Some(&(other, second, at)) = spoken.iter().find(|(protocol, ..)| *protocol != first) {
-        found.push(at, || {
+        problems.push(at, || {
             let (first, other) = (first.name(), other.name());
             format!("speaks {other} ({second}), and the file {first} ({verb}): write two files")
         });
@@ -95,15 +95,15 @@ fn speaks(step: &DeTable<'_>, spoken: &mut Vec<(Protocol, &'static str, usize)>)
     steps
         .into_iter()
         .flatten()
-        .filter_map(|each| each.get_ref().as_table())
-        .for_each(|each| speaks(each, spoken));
+        .filter_map(|item| item.get_ref().as_table())
+        .for_each(|item| speaks(item, spoken));
 }
 
 struct Shape<'a> {
     text: &'a str,
     /// `None` if no step has a verb: then keys of both protocols are allowed.
     protocol: Option<Protocol>,
-    found: &'a Found,
+    problems: &'a FoundProblems,
 }
 
 impl Shape<'_> {
@@ -118,14 +118,14 @@ impl Shape<'_> {
             match keys.iter().find(|key| key.name == name) {
                 Some(key) if self.may_have(key.protocols) => self.value(key.kind, value, at),
                 Some(_) => self
-                    .found
+                    .problems
                     .push(at, || format!("is not for {}", self.protocol.map_or("this", Protocol::name))),
-                None => self.found.push(at, || self.unknown(tables, name)),
+                None => self.problems.push(at, || self.unknown(tables, name)),
             }
         }
         for key in keys.iter().filter(|key| key.default == REQUIRED && self.may_have(key.protocols)) {
             if !table.contains_key(key.name) {
-                self.found.push(at, || format!("{:?} is missing ({})", key.name, key.about));
+                self.problems.push(at, || format!("{:?} is missing ({})", key.name, key.about));
             }
         }
     }
@@ -157,7 +157,7 @@ impl Shape<'_> {
             let mut unknown = in_order(step).into_iter().filter(|(name, ..)| !known(name));
             let meant = unknown.find_map(|(name, at, _)| Some((name, at, nearest(name, verbs())?)));
             let at = meant.map_or(at, |(_, at, _)| at);
-            self.found.push(at, || match meant {
+            self.problems.push(at, || match meant {
                 Some((key, _, verb)) => format!("{} is not a verb; did you mean {verb:?}?", quoted(key)),
                 None => format!("has no verb: write one of {}", listed(verbs())),
             });
@@ -166,7 +166,7 @@ impl Shape<'_> {
         let others = VERBS.iter().filter(|other| other.name != verb && step.contains_key(other.name));
         let others: Vec<_> = others.map(|other| other.name).collect();
         if !others.is_empty() {
-            self.found.push(verb_at, || format!("has several verbs: {verb}, {}", listed(others)));
+            self.problems.push(verb_at, || format!("has several verbs: {verb}, {}", listed(others)));
             return;
         }
         let tables = VerbForm::of(verb).map_or(&[][..], |verb| verb.tables);
@@ -179,7 +179,7 @@ impl Shape<'_> {
         } else if let Some((step, _)) =
             operation.get_key_value("step").filter(|_| !operation.contains_key("repeat"))
         {
-            self.found.push(step.span().start, || {
+            self.problems.push(step.span().start, || {
                 "stands beside a verb: an operation has steps, or one verb right here".to_owned()
             });
         } else {
@@ -190,14 +190,14 @@ impl Shape<'_> {
     fn list<'d, 't>(&self, value: &'d Value<'t>, at: usize, what: &str) -> Vec<(&'d DeTable<'t>, usize)> {
         let list = value.get_ref().as_array().map_or(&[][..], |list| &list[..]);
         if value.get_ref().as_table().is_some() {
-            self.found.push(at, || format!("is one {what}: write its name in [[double brackets]]"));
+            self.problems.push(at, || format!("is one {what}: write its name in [[double brackets]]"));
         } else if list.is_empty() {
-            self.found.push(at, || format!("is not a list of {what}s with something in it"));
+            self.problems.push(at, || format!("is not a list of {what}s with something in it"));
         }
-        let tables = list.iter().filter_map(|each| match each.get_ref() {
-            DeValue::Table(table) => Some((table, each.span().start)),
+        let tables = list.iter().filter_map(|item| match item.get_ref() {
+            DeValue::Table(table) => Some((table, item.span().start)),
             _ => {
-                self.found.push(each.span().start, || format!("is not a {what}: write a table in braces"));
+                self.problems.push(item.span().start, || format!("is not a {what}: write a table in braces"));
                 None
             }
         });
@@ -207,7 +207,7 @@ impl Shape<'_> {
     /// Checks the value of a key at `at`.
     fn value(&self, kind: Kind, value: &Value<'_>, at: usize) {
         let place = value.span().start;
-        let wrong = |what: &str| self.found.push(place, || format!("is {what}"));
+        let wrong = |what: &str| self.problems.push(place, || format!("is {what}"));
         match (kind, value.get_ref()) {
             (Kind::Table(name), DeValue::Table(table)) => self.table(&[name], table, place),
             (Kind::Map(kind), DeValue::Table(table)) => {
@@ -218,7 +218,7 @@ impl Shape<'_> {
                 self.list(value, at, "step").into_iter().for_each(|(step, at)| self.step(step, at, &[]));
             }
             (Kind::Operations, _) => {
-                self.list(value, at, "operation").into_iter().for_each(|(each, at)| self.operation(each, at));
+                self.list(value, at, "operation").into_iter().for_each(|(item, at)| self.operation(item, at));
             }
             (Kind::Controls, DeValue::Table(table)) => self.controls(table),
             (Kind::Controls, _) => wrong("not a table of controls"),
@@ -237,7 +237,7 @@ impl Shape<'_> {
                 changes.into_iter().for_each(|(table, at)| self.table(&["change"], table, at));
             }
             (Kind::Values, DeValue::Array(list)) => {
-                list.iter().for_each(|each| self.value(Kind::Value, each, each.span().start));
+                list.iter().for_each(|item| self.value(Kind::Value, item, item.span().start));
             }
             (Kind::Values, _) => self.value(Kind::Value, value, at),
             (Kind::Value, DeValue::Table(table)) => self.encoded(table, place),
@@ -251,14 +251,14 @@ impl Shape<'_> {
                 in_order(table).into_iter().for_each(|(_, at, value)| self.value(kind, value, at));
             }
             (Kind::Json, DeValue::Array(list)) => {
-                list.iter().for_each(|each| self.value(kind, each, each.span().start));
+                list.iter().for_each(|item| self.value(kind, item, item.span().start));
             }
             (Kind::Json, DeValue::String(_)) => self.text(Kind::Template, value),
             (Kind::Json, DeValue::Boolean(_)) => {}
-            (Kind::Json, each) if int(each).is_some() || float(each).is_some() => {}
+            (Kind::Json, item) if int(item).is_some() || float(item).is_some() => {}
             (Kind::Json, _) => wrong("nothing that JSON has"),
             (Kind::Templates | Kind::Results | Kind::Statuses, DeValue::Array(list)) if !list.is_empty() => {
-                list.iter().for_each(|each| self.one_of_several(kind, each));
+                list.iter().for_each(|item| self.one_of_several(kind, item));
             }
             (Kind::Templates | Kind::Results | Kind::Statuses, _) => self.one_of_several(kind, value),
             _ => self.scalar(kind, value),
@@ -268,34 +268,34 @@ impl Shape<'_> {
     /// Checks a single value, or a list of single values.
     fn scalar(&self, kind: Kind, value: &Value<'_>) {
         let place = value.span().start;
-        let wrong = |what: &str| self.found.push(place, || format!("is {what}"));
+        let wrong = |what: &str| self.problems.push(place, || format!("is {what}"));
         match (kind, value.get_ref()) {
             (Kind::Bool, DeValue::Boolean(_)) => {}
             (Kind::Bool, _) => wrong("neither true nor false"),
-            (Kind::Int(least, most), found) => {
-                if int(found).is_none_or(|number| !(least..=most).contains(&number)) {
-                    self.found.push(place, || match most {
+            (Kind::Int(least, most), other) => {
+                if int(other).is_none_or(|number| !(least..=most).contains(&number)) {
+                    self.problems.push(place, || match most {
                         MOST => format!("is not a whole number from {least} on"),
                         _ => format!("is not a whole number from {least} to {most}"),
                     });
                 }
             }
-            (Kind::Number, found) => {
-                if number(found).is_none_or(|number| number <= 0.0) {
+            (Kind::Number, other) => {
+                if number(other).is_none_or(|number| number <= 0.0) {
                     wrong("not a number over 0");
                 }
             }
-            (Kind::Ints, DeValue::Array(list)) if list.iter().all(|each| int(each.get_ref()).is_some()) => {}
+            (Kind::Ints, DeValue::Array(list)) if list.iter().all(|item| int(item.get_ref()).is_some()) => {}
             (Kind::Ints, _) => wrong("not a list of whole numbers"),
             (Kind::Texts, DeValue::Array(list))
-                if list.iter().all(|each| each.get_ref().as_str().is_some()) => {}
+                if list.iter().all(|item| item.get_ref().as_str().is_some()) => {}
             (Kind::Texts, _) => wrong("not a list of texts"),
             (Kind::Stages, DeValue::Array(list)) if !list.is_empty() => {
-                for each in
-                    list.iter().filter(|each| each.get_ref().as_str().and_then(grammar::stage).is_none())
+                for item in
+                    list.iter().filter(|item| item.get_ref().as_str().and_then(grammar::stage).is_none())
                 {
                     let what = "is not a stage: write \"30s:100/s\" for a rate, or \"30s:100\" for users";
-                    self.found.push(each.span().start, || what.to_owned());
+                    self.problems.push(item.span().start, || what.to_owned());
                 }
             }
             (Kind::Stages, _) => wrong("not a list of stages, such as [\"30s:100/s\", \"1m:500/s\"]"),
@@ -309,8 +309,8 @@ impl Shape<'_> {
             (Kind::Tls, DeValue::String(text)) if text == "starttls" => {}
             (Kind::Tls, _) => wrong("none of true, false, \"starttls\""),
             (Kind::Times, DeValue::String(_)) => {}
-            (Kind::Times, found) => {
-                if int(found).is_none_or(|number| !(1..=1 << 31).contains(&number)) {
+            (Kind::Times, other) => {
+                if int(other).is_none_or(|number| !(1..=1 << 31).contains(&number)) {
                     wrong("neither a number from 1 nor the name of a list that was captured");
                 }
             }
@@ -318,12 +318,12 @@ impl Shape<'_> {
             (Kind::Count, DeValue::Integer(_)) if int(value.get_ref()).is_some_and(|number| number >= 0) => {}
             (Kind::Count, _) => wrong("not a count: write 1, \">=1\", \"<=500\" or \"all\""),
             (Kind::Default, DeValue::Array(list))
-                if list.iter().all(|each| each.get_ref().as_str().is_some()) => {}
+                if list.iter().all(|item| item.get_ref().as_str().is_some()) => {}
             (Kind::Default, DeValue::String(_)) => {}
             (Kind::Default, _) => wrong("neither text nor a list of texts"),
             (_, DeValue::String(_)) => self.text(kind, value),
             (Kind::Word(words), _) => self
-                .found
+                .problems
                 .push(place, || format!("is not text: write one of {}", listed(words.iter().copied()))),
             _ => wrong("not text"),
         }
@@ -332,16 +332,16 @@ impl Shape<'_> {
     fn one_of_several(&self, kind: Kind, value: &Value<'_>) {
         let place = value.span().start;
         match (kind, value.get_ref()) {
-            (Kind::Statuses, found) if int(found).is_some_and(|code| (100..=599).contains(&code)) => {}
-            (Kind::Results, found)
-                if int(found).is_some_and(|code| (0..=i64::from(u16::MAX)).contains(&code)) => {}
+            (Kind::Statuses, other) if int(other).is_some_and(|code| (100..=599).contains(&code)) => {}
+            (Kind::Results, other)
+                if int(other).is_some_and(|code| (0..=i64::from(u16::MAX)).contains(&code)) => {}
             (_, DeValue::String(text)) => {
                 self.text(Kind::Template, value);
                 let is_code = kind != Kind::Templates;
                 let field = Template::read(text).is_ok_and(|template| template.literal().is_none());
                 let named = kind == Kind::Results && grammar::result_names().any(|(name, _)| name == text);
                 if is_code && !field && !named {
-                    self.found.push(place, || match kind {
+                    self.problems.push(place, || match kind {
                         Kind::Results => {
                             let near = did_you_mean(text, grammar::result_names().map(|(name, _)| name));
                             format!("is not a result code: {}{near}", quoted(text))
@@ -351,12 +351,12 @@ impl Shape<'_> {
                 }
             }
             (Kind::Templates, _) => {
-                self.found.push(place, || "is neither text nor a list of texts".to_owned())
+                self.problems.push(place, || "is neither text nor a list of texts".to_owned())
             }
             (Kind::Statuses, _) => {
-                self.found.push(place, || "is not a status code from 100 to 599".to_owned())
+                self.problems.push(place, || "is not a status code from 100 to 599".to_owned())
             }
-            _ => self.found.push(place, || "is not a result code".to_owned()),
+            _ => self.problems.push(place, || "is not a result code".to_owned()),
         }
     }
 
@@ -366,12 +366,12 @@ impl Shape<'_> {
         let place = span.start;
         let within = |wrong: Result<(), grammar::Wrong>| {
             if let Err((at, what)) = wrong {
-                self.found.push(within(self.text, span.clone(), text, at), || what);
+                self.problems.push(within(self.text, span.clone(), text, at), || what);
             }
         };
         let check = |right: bool, what: &str| {
             if !right {
-                self.found.push(place, || what.to_owned());
+                self.problems.push(place, || what.to_owned());
             }
         };
         let plain = matches!(kind, Kind::Text | Kind::Label | Kind::Connection | Kind::Class | Kind::Oid);
@@ -391,7 +391,7 @@ impl Shape<'_> {
                 grammar::duration(text).is_some(),
                 "is not a duration: write 500ms, 2s, 10m or 1h, a year at most",
             ),
-            Kind::Word(words) if !words.contains(&text) => self.found.push(place, || {
+            Kind::Word(words) if !words.contains(&text) => self.problems.push(place, || {
                 let near = did_you_mean(text, words.iter().copied());
                 format!("is not one of {}{near}", listed(words.iter().copied()))
             }),
@@ -407,7 +407,7 @@ impl Shape<'_> {
     fn encoded(&self, table: &DeTable<'_>, at: usize) {
         self.table(&["value"], table, at);
         if table.len() != 1 {
-            self.found.push(at, || "has none or several of base64, hex, utf16, file".to_owned());
+            self.problems.push(at, || "has none or several of base64, hex, utf16, file".to_owned());
         }
         for (name, value) in table {
             let text = value.get_ref().as_str().unwrap_or_default();
@@ -419,7 +419,7 @@ impl Shape<'_> {
                 _ => true,
             };
             if literal && !right {
-                self.found.push(value.span().start, || format!("is not {}", name.get_ref()));
+                self.problems.push(value.span().start, || format!("is not {}", name.get_ref()));
             }
         }
     }
@@ -429,7 +429,7 @@ impl Shape<'_> {
             match keys(&["controls"]).find(|key| key.name == name) {
                 Some(key) => self.value(key.kind, value, at),
                 None if grammar::is_oid(name) => self.value(Kind::Table("control"), value, at),
-                None => self.found.push(at, || {
+                None => self.problems.push(at, || {
                     let known = || keys(&["controls"]).map(|key| key.name);
                     match did_you_mean(name, known()) {
                         near if near.is_empty() => {

@@ -188,23 +188,23 @@ pub(crate) enum Piece<'t> {
 
 /// Cuts a text into pieces, each with its range. Takes linear time.
 pub(crate) fn pieces(text: &str) -> Vec<(Range<usize>, Piece<'_>)> {
-    let (mut found, mut at, mut plain) = (Vec::new(), 0, 0);
+    let (mut pieces, mut at, mut plain) = (Vec::new(), 0, 0);
     while let Some(open) = text[at..].find('{').map(|open| at + open) {
         let after = open + text[open..].bytes().take_while(|&byte| byte == b'{').count();
         at = after;
         let Some((name, argument, end)) = field_at(&text[after..]) else { continue };
         let braces = after - open;
-        found.push((plain..open, Piece::Text(&text[plain..open])));
-        found.push((open..open + braces / 2 * 2, Piece::Brace(&text[open..open + braces / 2])));
+        pieces.push((plain..open, Piece::Text(&text[plain..open])));
+        pieces.push((open..open + braces / 2 * 2, Piece::Brace(&text[open..open + braces / 2])));
         plain = after;
         if braces % 2 == 1 {
             at = after + end;
             plain = at;
-            found.push((after - 1..at, Piece::Field(name, argument)));
+            pieces.push((after - 1..at, Piece::Field(name, argument)));
         }
     }
-    found.push((plain..text.len(), Piece::Text(&text[plain..])));
-    found
+    pieces.push((plain..text.len(), Piece::Text(&text[plain..])));
+    pieces
 }
 
 /// Characters of column names, beside letters, digits and blanks.
@@ -215,8 +215,8 @@ pub(crate) fn is_column(name: &str) -> bool {
     !name.is_empty() && name.chars().all(in_column)
 }
 
-fn in_column(found: char) -> bool {
-    found.is_alphanumeric() || IN_COLUMNS.contains(found)
+fn in_column(c: char) -> bool {
+    c.is_alphanumeric() || IN_COLUMNS.contains(c)
 }
 
 /// Parses a field after its opening brace: name, argument, and the position after the closing brace.
@@ -224,10 +224,10 @@ fn field_at(text: &str) -> Option<(&str, Option<&str>, usize)> {
     if !text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
         return None;
     }
-    let in_name = |found: char| found.is_ascii_alphanumeric() || found == '_' || found == '-';
-    let mut end = text.find(|found| !in_name(found)).unwrap_or(text.len());
+    let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let mut end = text.find(|c| !in_name(c)).unwrap_or(text.len());
     if let Some(column) = text[end..].strip_prefix('.') {
-        let length = column.find(|found: char| !in_column(found)).unwrap_or(column.len());
+        let length = column.find(|c: char| !in_column(c)).unwrap_or(column.len());
         if length == 0 {
             return None;
         }
@@ -313,7 +313,7 @@ fn random(argument: &str) -> Result<Field, String> {
 
 /// The characters of a set such as `0-9a-f`, in its order; by default digits and small letters.
 pub fn characters(set: Option<&str>) -> Result<Vec<char>, String> {
-    let mut found = Vec::new();
+    let mut characters = Vec::new();
     let text: Vec<char> = set.unwrap_or(PLAIN).chars().take(3 * MOST_CHARACTERS + 1).collect();
     let mut rest = &text[..];
     while let [first, after @ ..] = rest {
@@ -324,13 +324,13 @@ pub fn characters(set: Option<&str>) -> Result<Vec<char>, String> {
         if last < first {
             return Err(format!("the characters {first:?} to {last:?} are none: write the smaller first"));
         }
-        found.extend((*first..=*last).take(MOST_CHARACTERS + 1));
-        if found.len() > MOST_CHARACTERS {
+        characters.extend((*first..=*last).take(MOST_CHARACTERS + 1));
+        if characters.len() > MOST_CHARACTERS {
             return Err(format!("more than {MOST_CHARACTERS} characters to choose from"));
         }
         rest = after;
     }
-    if found.is_empty() { Err("no characters to choose from".to_owned()) } else { Ok(found) }
+    if characters.is_empty() { Err("no characters to choose from".to_owned()) } else { Ok(characters) }
 }
 
 impl fmt::Display for Field {

@@ -124,18 +124,18 @@ impl Step {
 impl Scenario {
     /// Files that values are read from, with whether their contents are secret.
     pub fn value_files(&self) -> Vec<(&str, bool)> {
-        let mut found: Vec<(&str, bool)> = Vec::new();
+        let mut files: Vec<(&str, bool)> = Vec::new();
         for text in self.steps().flat_map(Step::texts) {
             // A path is borrowed from the file: no other text has this encoding.
             let (Encoding::File, Cow::Borrowed(template)) = (text.encoding, text.text) else { continue };
             let Some(path) = template.literal() else { continue };
             let secret = text.secrecy == Secrecy::Secret;
-            match found.iter_mut().find(|(known, _)| *known == path) {
+            match files.iter_mut().find(|(key, _)| *key == path) {
                 Some((_, hidden)) => *hidden |= secret,
-                None => found.push((path, secret)),
+                None => files.push((path, secret)),
             }
         }
-        found
+        files
     }
 
     /// Secret columns of data: columns listed as secret, and columns that are a part of a password.
@@ -157,7 +157,7 @@ impl Scenario {
                     columns.push(name.clone())
                 }
                 Field::Name(name) if seen.insert(name) => {
-                    let value = self.values.iter().find(|(known, _)| known == name);
+                    let value = self.values.iter().find(|(key, _)| key == name);
                     fields.extend(value.into_iter().flat_map(|(_, template)| template.fields()));
                 }
                 _ => {}
@@ -234,10 +234,10 @@ impl<'s> Texts<'s> {
                 let key = Cow::Owned(key.to_owned());
                 self.0.push(StepText { key, text, encoding: Encoding::Text, secrecy, place: Place::Sent });
             }
-            Json::List(list) => list.iter().for_each(|each| self.json(key, each, secrecy)),
+            Json::List(list) => list.iter().for_each(|item| self.json(key, item, secrecy)),
             Json::Object(fields) => {
-                for (name, each) in fields {
-                    self.json(&format!("{key}.{name}"), each, secrecy.max(of_parameter(name)));
+                for (name, item) in fields {
+                    self.json(&format!("{key}.{name}"), item, secrecy.max(of_parameter(name)));
                 }
             }
         }

@@ -621,7 +621,7 @@ impl Scenario {
     /// DN templates of entries that operations add, and their DNs after renaming. Each has the index of its
     /// operation, `None` for `[start]`.
     pub fn added(&self) -> Vec<(Option<usize>, String)> {
-        let mut found = Vec::new();
+        let mut added = Vec::new();
         for (block, steps) in self.blocks() {
             let mut names: Vec<String> = Vec::new();
             for step in flat(steps) {
@@ -635,13 +635,13 @@ impl Scenario {
                     _ => {}
                 }
             }
-            found.extend(names.into_iter().map(|name| (block, name)));
+            added.extend(names.into_iter().map(|name| (block, name)));
         }
-        found
+        added
     }
 
     pub(crate) fn is_new(&self, data: &str) -> bool {
-        self.data.iter().any(|each| each.name == data && each.rows == Rows::New)
+        self.data.iter().any(|source| source.name == data && source.rows == Rows::New)
     }
 
     /// The step of an operation that is counted and timed; `None` for the whole operation.
@@ -654,7 +654,7 @@ impl Scenario {
         };
         let only = match &operation.steps[..] {
             [Step { verb: Verb::Think { .. } | Verb::Repeat { .. } | Verb::Unbind { .. }, .. }] => None,
-            [step] if !self.connections.iter().any(|each| each.name == step.on && opens(each)) => {
+            [step] if !self.connections.iter().any(|other| other.name == step.on && opens(other)) => {
                 Some(step.name.as_str())
             }
             _ => None,
@@ -682,23 +682,23 @@ impl Scenario {
 
     /// Blocks that are repeated once per value of a list, with the list's name.
     pub fn lists(&self) -> Vec<(Block, String)> {
-        fn of(steps: &[Step], block: &Block, found: &mut Vec<(Block, String)>) {
+        fn of(steps: &[Step], block: &Block, lists: &mut Vec<(Block, String)>) {
             for (number, step) in steps.iter().enumerate() {
                 if let Verb::Repeat { times, steps } = &step.verb {
                     let mut inner = block.clone();
                     inner.repeats.push(number);
-                    of(steps, &inner, found);
+                    of(steps, &inner, lists);
                     if let Times::Each(name) = times {
-                        found.push((inner, name.clone()));
+                        lists.push((inner, name.clone()));
                     }
                 }
             }
         }
-        let mut found = Vec::new();
+        let mut lists = Vec::new();
         for (operation, steps) in self.blocks() {
-            of(steps, &Block { operation, repeats: Vec::new() }, &mut found);
+            of(steps, &Block { operation, repeats: Vec::new() }, &mut lists);
         }
-        found
+        lists
     }
 
     /// The name of a block for readers: `ils-user > repeat 3`.
@@ -714,7 +714,7 @@ impl Scenario {
 
 /// Names of captures in steps, including those within repeats.
 pub fn captured(steps: &[Step]) -> Vec<&str> {
-    flat(steps).into_iter().flat_map(|step| step.captures.iter().map(|each| each.name.as_str())).collect()
+    flat(steps).into_iter().flat_map(|step| &step.captures).map(|capture| capture.name.as_str()).collect()
 }
 
 /// The DN of an entry after a `modify_dn`.

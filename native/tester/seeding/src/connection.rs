@@ -70,7 +70,7 @@ pub(super) fn final_outcome<'a, 'r>(
     response: &'a Response<'r>,
 ) -> Result<Option<&'a Outcome<'r>>, SeedingError> {
     match &response.reply {
-        Reply::Done { tag: found, outcome } if *found == tag => Ok(Some(outcome)),
+        Reply::Done { tag: answer_tag, outcome } if *answer_tag == tag => Ok(Some(outcome)),
         Reply::Entry { .. } | Reply::Reference if tag == wire::ldap::op::SEARCH_DONE => Ok(None),
         _ => Err(not_ldap(server, "an answer of another kind than was asked for")),
     }

@@ -87,7 +87,7 @@ pub fn remove(config: &Config, groups: &Groups, progress: Progress<'_>) -> Resul
             return Err(SeedingError::Interrupted);
         }
         match work.description(g)? {
-            Some(found) if Groups::is_ours(g, &found) => {
+            Some(description) if Groups::is_ours(g, &description) => {
                 work.delete(g)?;
                 removed += 1;
             }
@@ -177,32 +177,33 @@ impl<'g> Work<'g> {
 
     /// The description of group `g`'s entry, empty if it is not readable; `None` without an entry.
     fn description(&mut self, g: u64) -> Result<Option<Vec<u8>>, SeedingError> {
-        let (dn, mut found) = (self.dn(g), None);
+        let (dn, mut description) = (self.dn(g), None);
         self.read(&dn, &[b"description"], &mut |attributes| {
-            let first = attributes.iter().flatten().flat_map(|each| each.values.iter().flatten()).next();
-            found = Some(first.unwrap_or_default().to_vec());
+            let first =
+                attributes.iter().flatten().flat_map(|attribute| attribute.values.iter().flatten()).next();
+            description = Some(first.unwrap_or_default().to_vec());
         })?;
-        Ok(found)
+        Ok(description)
     }
 
     /// Whether group `g` exists and is complete. An incomplete group is removed.
     fn is_there(&mut self, g: u64) -> Result<bool, SeedingError> {
-        let Some(found) = self.description(g)? else { return Ok(false) };
-        if !Groups::is_ours(g, &found) {
+        let Some(description) = self.description(g)? else { return Ok(false) };
+        if !Groups::is_ours(g, &description) {
             return Err(SeedingError::Foreign { server: self.config.server(), dn: self.name(g) });
         }
-        if Groups::is_incomplete(&found) {
+        if Groups::is_incomplete(&description) {
             self.delete(g)?;
             return Ok(false);
         }
         let expected = self.groups.description(g, true);
-        if found != expected {
+        if description != expected {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             let (server, dn) = (self.config.server(), self.name(g));
             return Err(SeedingError::OtherGroup {
                 server,
                 dn,
-                found: text(&found),
+                found: text(&description),
                 expected: text(&expected),
             });
         }
@@ -280,13 +281,15 @@ impl<'g> Work<'g> {
     fn compare(&mut self, g: u64) -> Result<u64, SeedingError> {
         match self.description(g)? {
             None => return Err(self.wrong(g, "is not there")),
-            Some(found) if !Groups::is_ours(g, &found) => {
+            Some(description) if !Groups::is_ours(g, &description) => {
                 return Err(self.wrong(g, "is no group of sitebench"));
             }
-            Some(found) if Groups::is_incomplete(&found) => return Err(self.wrong(g, "is incomplete")),
+            Some(description) if Groups::is_incomplete(&description) => {
+                return Err(self.wrong(g, "is incomplete"));
+            }
             // Otherwise a larger group would be read in full, or exceed the maximum size of an answer.
-            Some(found) if found != self.groups.description(g, true) => {
-                return Err(self.wrong(g, format!("is {:?}", String::from_utf8_lossy(&found))));
+            Some(description) if description != self.groups.description(g, true) => {
+                return Err(self.wrong(g, format!("is {:?}", String::from_utf8_lossy(&description))));
             }
             Some(_) => {}
         }
@@ -297,12 +300,12 @@ impl<'g> Work<'g> {
                 expected.insert(spelled(list, value))
             });
             self.session.expect(bytes);
-            let (wanted, found) = (expected.len(), self.values(g, list)?);
-            if found.len() != wanted {
-                let what = format!("has {} values of {}, not {wanted}", found.len(), list.name());
+            let (wanted, values) = (expected.len(), self.values(g, list)?);
+            if values.len() != wanted {
+                let what = format!("has {} values of {}, not {wanted}", values.len(), list.name());
                 return Err(self.wrong(g, what));
             }
-            if let Some(other) = found.iter().find(|value| !expected.contains(&spelled(list, value))) {
+            if let Some(other) = values.iter().find(|value| !expected.contains(&spelled(list, value))) {
                 let what = format!("has the {} {:?} of another", list.name(), String::from_utf8_lossy(other));
                 return Err(self.wrong(g, what));
             }
@@ -314,21 +317,21 @@ impl<'g> Work<'g> {
     /// 1,500 values in one answer, and marks that in the attribute's name, as in `member;range=0-1499`
     /// (MS-ADTS 3.1.1.3.1.3.3).
     fn values(&mut self, g: u64, list: List) -> Result<Vec<Vec<u8>>, SeedingError> {
-        let (dn, mut found, mut asked) = (self.dn(g), Vec::new(), list.name().to_owned());
+        let (dn, mut values, mut attribute) = (self.dn(g), Vec::new(), list.name().to_owned());
         loop {
-            let (before, mut more) = (found.len(), false);
-            self.read(&dn, &[asked.as_bytes()], &mut |attributes| {
-                for each in attributes.iter().flatten() {
-                    if let Some(part) = part_of(list, each.name) {
+            let (before, mut more) = (values.len(), false);
+            self.read(&dn, &[attribute.as_bytes()], &mut |attributes| {
+                for returned in attributes.iter().flatten() {
+                    if let Some(part) = part_of(list, returned.name) {
                         more |= part;
-                        found.extend(each.values.iter().flatten().map(<[u8]>::to_vec));
+                        values.extend(returned.values.iter().flatten().map(<[u8]>::to_vec));
                     }
                 }
             })?;
-            if !more || found.len() == before {
-                return Ok(found);
+            if !more || values.len() == before {
+                return Ok(values);
             }
-            asked = format!("{};range={}-*", list.name(), found.len());
+            attribute = format!("{};range={}-*", list.name(), values.len());
         }
     }
 
@@ -340,18 +343,19 @@ impl<'g> Work<'g> {
         let search = |out: &mut Vec<u8>, id| {
             write_search(out, id, base.as_bytes(), &ENTRIES_BELOW, group, [&b"description"[..]]);
         };
-        let mut found = 0;
+        let mut count = 0;
         self.session.ask_all(
             &base,
             self.groups.spec().class == GroupClass::Ad,
             &search,
             &mut |attributes| {
-                let mut values = attributes.iter().flatten().flat_map(|each| each.values.iter().flatten());
-                found += u64::from(values.any(Groups::has_mark));
+                let mut values =
+                    attributes.iter().flatten().flat_map(|attribute| attribute.values.iter().flatten());
+                count += u64::from(values.any(Groups::has_mark));
                 Ok(())
             },
         )?;
-        Ok(found)
+        Ok(count)
     }
 
     /// Whether the first person of group `g` has the group in `memberOf`; an error if `memberOf` has only
@@ -370,10 +374,10 @@ impl<'g> Work<'g> {
         let wanted = spelled(List::Member, &self.dn(g));
         let (mut any, mut this, mut part) = (false, false, false);
         self.read(&person, &[b"memberOf", b"isMemberOf"], &mut |attributes| {
-            for each in attributes.iter().flatten() {
+            for attribute in attributes.iter().flatten() {
                 // For a member of very many groups Active Directory returns 1,500, which may lack this group.
-                part |= each.name.windows(7).any(|option| option == b";range=");
-                for value in each.values.iter().flatten() {
+                part |= attribute.name.windows(7).any(|option| option == b";range=");
+                for value in attribute.values.iter().flatten() {
                     any = true;
                     this |= spelled(List::Member, value) == wanted;
                 }
@@ -400,14 +404,14 @@ struct Pieces<'g> {
 impl Pieces<'_> {
     /// The next values of each list, encoded one after the other.
     fn take(&mut self) -> Vec<(List, Vec<u8>)> {
-        let (mut found, mut left) = (Vec::new(), self.most);
+        let (mut pieces, mut left) = (Vec::new(), self.most);
         while let Some(&list) = self.groups.spec().class.lists().get(self.list) {
             let mut values = Vec::new();
             self.groups.each(self.g, list, self.next, |value| {
                 let before = values.len();
                 ber::write_octets(&mut values, value);
                 // Not longer than the limit, or smaller pieces would not be smaller; but at least one value.
-                if values.len() > left && (before > 0 || !found.is_empty()) {
+                if values.len() > left && (before > 0 || !pieces.is_empty()) {
                     values.truncate(before);
                     return false;
                 }
@@ -415,7 +419,7 @@ impl Pieces<'_> {
                 true
             });
             left = left.saturating_sub(values.len());
-            found.push((list, values));
+            pieces.push((list, values));
             if self.next < self.groups.count(self.g, list) {
                 break;
             }
@@ -424,8 +428,8 @@ impl Pieces<'_> {
                 break;
             }
         }
-        found.retain(|(_, values)| !values.is_empty());
-        found
+        pieces.retain(|(_, values)| !values.is_empty());
+        pieces
     }
 
     fn ended(&self) -> bool {

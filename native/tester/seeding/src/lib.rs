@@ -78,8 +78,8 @@ pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, See
     }
     let unsure = low.saturating_sub(pipeline::REACH)..low;
     let sessions = open(config, &unsure)?;
-    let found = pipeline::run(config, work, unsure.clone(), sessions, &mut |_| ControlFlow::Continue(()))?;
-    Ok(if found.changed == low - unsure.start { low } else { unsure.start })
+    let report = pipeline::run(config, work, unsure.clone(), sessions, &mut |_| ControlFlow::Continue(()))?;
+    Ok(if report.changed == low - unsure.start { low } else { unsure.start })
 }
 
 /// Reads all people below the people's base.

@@ -63,9 +63,9 @@ pub(super) fn first(
     let mut pipeline = Pipeline::new(config, work, range, sessions)?;
     pipeline.ends_when_found = true;
     pipeline.pump(progress)?;
-    let found = pipeline.first;
+    let first = pipeline.first;
     pipeline.unbind();
-    Ok(found)
+    Ok(first)
 }
 
 struct Pipeline<'p> {

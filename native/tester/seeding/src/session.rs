@@ -91,7 +91,7 @@ impl Session {
     /// Binds, unless the configuration is for an anonymous connection.
     fn bind(&mut self, config: &Config) -> Result<(), SeedingError> {
         let (dn, password) = match (config.credentials(), config.sasl) {
-            (Some(known), _) => known,
+            (Some(credentials), _) => credentials,
             (None, Some(_)) => ("the certificate's owner", &b""[..]),
             (None, None) => return Ok(()),
         };
@@ -163,11 +163,11 @@ impl Session {
 
     pub(super) fn exists(&mut self, dn: &str) -> Result<bool, SeedingError> {
         let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
-        let found = self.ask(|out, id| {
+        let answer = self.ask(|out, id| {
             write_search(out, id, dn.as_bytes(), &ENTRY_ITSELF, any, [&b"1.1"[..]]);
         })?;
         // A user without read access may still write, so without success the adds decide.
-        Ok(found.code == ResultCode::SUCCESS)
+        Ok(answer.code == ResultCode::SUCCESS)
     }
 
     fn create(&mut self, container: &Container) -> Result<(), SeedingError> {
@@ -216,14 +216,14 @@ impl Session {
         self.stream.write_all(&out).map_err(|source| self.broken(source))?;
         let mut heard = Instant::now();
         loop {
-            let mut found = None;
+            let mut final_answer = None;
             let id = self.last_id;
             self.inbox.take(&self.server, |response| match response.reply {
                 Reply::Done { outcome, .. } if response.id == id => {
                     let page = response.controls.iter().find(|control| control.oid == oid::PAGED_RESULTS);
                     let page = page.and_then(|page| PagedResults::decode(page.value?).ok());
                     let cookie = page.map_or_else(Vec::new, |page| page.cookie.to_vec());
-                    found = Some(Answer { code: outcome.code, text: answer(&outcome), cookie });
+                    final_answer = Some(Answer { code: outcome.code, text: answer(&outcome), cookie });
                     Ok(())
                 }
                 Reply::Entry { attributes, .. } if response.id == id => {
@@ -233,7 +233,7 @@ impl Session {
                 _ if response.id == id => Ok(()),
                 _ => Err(not_ldap(&self.server, "an answer to another question")),
             })?;
-            if let Some(answer) = found {
+            if let Some(answer) = final_answer {
                 return Ok(answer);
             }
             // Incomplete or unsolicited messages may arrive without end.

@@ -29,7 +29,8 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             value: identity.get("value").map_or_else(Template::default, |value| self.template(value)),
             until: identity.text("until").unwrap_or_else(|| "\"".to_owned()),
         });
-        if let Some(empty) = identity.as_ref().filter(|each| each.before.is_empty() || each.until.is_empty())
+        if let Some(empty) =
+            identity.as_ref().filter(|identity| identity.before.is_empty() || identity.until.is_empty())
         {
             let key = if empty.before.is_empty() { "before" } else { "until" };
             self.wrong(table.at("identity"), format!("{key:?} is empty"));
@@ -84,10 +85,10 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             DeValue::Array(list) => &list[..],
             _ => std::slice::from_ref(value),
         };
-        let code = |each: &Item<'t>| match each.get_ref() {
+        let code = |item: &Item<'t>| match item.get_ref() {
             DeValue::String(text) => match grammar::result_names().find(|(name, _)| name == text) {
                 Some((_, code)) => Code::Number(code),
-                None => Code::Field(self.template(each)),
+                None => Code::Field(self.template(item)),
             },
             other => Code::Number(int(other).and_then(|code| u32::try_from(code).ok()).unwrap_or_default()),
         };

@@ -102,7 +102,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn columns(&self, table: Table<'d, 't>) -> Option<Vec<String>> {
         let columns = table.texts("columns");
         let mut seen = HashSet::new();
-        if table.has("columns") && (columns.is_empty() || !columns.iter().all(|each| seen.insert(each))) {
+        if table.has("columns") && (columns.is_empty() || !columns.iter().all(|column| seen.insert(column))) {
             self.wrong(table.at("columns"), "must name each column once");
         } else if columns.len() > MOST_NAMES {
             self.wrong(table.at("columns"), format!("more than {MOST_NAMES} columns"));
@@ -261,9 +261,9 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             connection.bind = table.get("bind").map(|value| self.bind_name(value, connection.sasl));
             connection.password = table.get("password").map(|value| self.secret(value));
             let uses = self.names.described.take().unwrap_or_default();
-            let mut known = Known::new(connection, at);
-            known.uses = uses;
-            self.names.connections.insert(name.to_owned(), known);
+            let mut definition = Known::new(connection, at);
+            definition.uses = uses;
+            self.names.connections.insert(name.to_owned(), definition);
         }
         self.names.life = Life::Iteration;
         if !self.names.connections.contains_key(MAIN) {

@@ -50,7 +50,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             self.wrong(at, format!("{} is not an attribute", quoted(name)));
         }
         let values = match value.get_ref() {
-            DeValue::Array(list) => list.iter().map(|each| self.value(each)).collect(),
+            DeValue::Array(list) => list.iter().map(|item| self.value(item)).collect(),
             _ => vec![self.value(value)],
         };
         (name.to_owned(), values)

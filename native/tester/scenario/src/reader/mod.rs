@@ -17,7 +17,7 @@ use toml::de::DeTable;
 use crate::form::Protocol;
 use crate::grammar;
 use crate::names::{Life, Names};
-use crate::problem::{Found, quoted};
+use crate::problem::{FoundProblems, quoted};
 use crate::template::Template;
 use crate::types::{Data, Load, Needed, Scenario};
 
@@ -48,7 +48,7 @@ struct Done {
 struct Reader<'a, 'd, 't> {
     text: &'a str,
     protocol: Protocol,
-    found: &'a Found,
+    problems: &'a FoundProblems,
     names: Names,
     /// Common header lines with fields: their fields are checked in every request that sends them.
     headers: Vec<(&'d str, &'d Item<'t>)>,
@@ -64,7 +64,7 @@ pub(crate) fn scenario(
     text: &str,
     document: &DeTable<'_>,
     protocol: Protocol,
-    found: &Found,
+    problems: &FoundProblems,
     columns: &dyn Fn(&Data) -> Option<Vec<String>>,
 ) -> Scenario {
     let root = Table { table: document, at: 0 };
@@ -72,11 +72,11 @@ pub(crate) fn scenario(
     root.table("start")
         .into_iter()
         .chain(root.tables("operation"))
-        .for_each(|each| captures_of(each, &mut captures));
+        .for_each(|operation| captures_of(operation, &mut captures));
     let mut reader = Reader {
         text,
         protocol,
-        found,
+        problems,
         names: Names::new(protocol, captures),
         headers: Vec::new(),
         classes: HashSet::new(),
@@ -90,12 +90,12 @@ pub(crate) fn scenario(
 
 fn captures_of(step: Table<'_, '_>, captures: &mut HashSet<String>) {
     captures.extend(step.entries("capture").into_iter().map(|(name, ..)| name.to_owned()));
-    step.tables("step").for_each(|each| captures_of(each, captures));
+    step.tables("step").for_each(|step| captures_of(step, captures));
 }
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     fn wrong(&self, at: usize, what: impl Into<String>) {
-        self.found.push(at, || what.into());
+        self.problems.push(at, || what.into());
     }
 
     fn scenario(&mut self, root: Table<'d, 't>, columns: &dyn Fn(&Data) -> Option<Vec<String>>) -> Scenario {
@@ -111,14 +111,14 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let start =
             self.with_life(Life::Start, |reader| start.map_or_else(Vec::new, |start| reader.start(start)));
         let operations = self.operations(root);
-        if self.found.is_empty() {
+        if self.problems.is_empty() {
             self.unused();
         }
         let names = std::mem::replace(&mut self.names, Names::new(self.protocol, HashSet::new()));
         let values =
             order.iter().filter_map(|name| Some((name.clone(), names.values.get(name)?.what.clone())));
         let values = values.collect();
-        let connections = names.connections.values().filter(|known| known.used || known.at > 0);
+        let connections = names.connections.values().filter(|entry| entry.used || entry.at > 0);
         let connections = connections.map(|known| known.what.clone()).collect();
         Scenario {
             title: root.text("title"),
@@ -177,13 +177,13 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     fn unused(&self) {
         let names = &self.names;
         let unused = |at: usize, what: &str| self.wrong(at, what.to_owned());
-        names.data.values().filter(|known| !known.used).for_each(|known| unused(known.at, "nothing uses it"));
+        names.data.values().filter(|entry| !entry.used).for_each(|entry| unused(entry.at, "nothing uses it"));
         names
             .values
             .values()
-            .filter(|known| !known.used)
-            .for_each(|known| unused(known.at, "nothing uses it"));
-        let connections = names.connections.values().filter(|known| !known.used && known.at > 0);
-        connections.for_each(|known| unused(known.at, "no step uses it"));
+            .filter(|entry| !entry.used)
+            .for_each(|entry| unused(entry.at, "nothing uses it"));
+        let connections = names.connections.values().filter(|entry| !entry.used && entry.at > 0);
+        connections.for_each(|entry| unused(entry.at, "no step uses it"));
     }
 }

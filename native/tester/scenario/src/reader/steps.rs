@@ -28,7 +28,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let mut operations: Vec<Operation> = Vec::new();
         let mut names = HashSet::new();
         for (number, table) in root.tables("operation").enumerate() {
-            if self.found.is_full() || self.steps > MOST_STEPS {
+            if self.problems.is_full() || self.steps > MOST_STEPS {
                 break;
             }
             self.names.block = Block { operation: Some(number), repeats: Vec::new() };
@@ -115,7 +115,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn steps(&mut self, table: Table<'d, 't>) -> Vec<Step> {
         let mut steps = Vec::new();
         for (number, step) in table.tables("step").enumerate() {
-            if self.found.is_full() || self.steps > MOST_STEPS {
+            if self.problems.is_full() || self.steps > MOST_STEPS {
                 break;
             }
             let Some((verb, _)) = verb(step.table) else { continue };
@@ -194,16 +194,16 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     }
 
     pub(super) fn uses_connection(&mut self, name: &str, at: usize, verb: &str) {
-        let Some(known) = self.names.connections.get_mut(name) else {
+        let Some(connection) = self.names.connections.get_mut(name) else {
             let near = did_you_mean(name, self.names.connections.keys().map(String::as_str));
             return self.wrong(at, format!("no connection is called {}{near}", quoted(name)));
         };
-        known.used = true;
-        if verb == "bind" && known.what.is_shared() {
+        connection.used = true;
+        if verb == "bind" && connection.what.is_shared() {
             let what = "a step cannot bind on a connection that users share (RFC 4511 4.2.1)";
             return self.wrong(at, what);
         }
-        let (uses, per_iteration) = (known.uses.clone(), known.what.lives == Lifetime::Iteration);
+        let (uses, per_iteration) = (connection.uses.clone(), connection.what.lives == Lifetime::Iteration);
         let block = self.names.block.clone();
         if per_iteration {
             self.names.block.repeats.clear();

@@ -47,7 +47,7 @@ impl<'d, 't> Table<'d, 't> {
 
     pub(super) fn tables(self, key: &str) -> impl Iterator<Item = Self> {
         let tables = self.list(key).iter();
-        tables.filter_map(|each| Some(Self { table: each.get_ref().as_table()?, at: each.span().start }))
+        tables.filter_map(|item| Some(Self { table: item.get_ref().as_table()?, at: item.span().start }))
     }
 
     pub(super) fn str(self, key: &str) -> Option<&'d str> {
@@ -59,11 +59,11 @@ impl<'d, 't> Table<'d, 't> {
     }
 
     pub(super) fn texts(self, key: &str) -> Vec<String> {
-        self.list(key).iter().filter_map(|each| each.get_ref().as_str()).map(str::to_owned).collect()
+        self.list(key).iter().filter_map(|item| item.get_ref().as_str()).map(str::to_owned).collect()
     }
 
     pub(super) fn ints(self, key: &str) -> Vec<i64> {
-        self.list(key).iter().filter_map(|each| int(each.get_ref())).collect()
+        self.list(key).iter().filter_map(|item| int(item.get_ref())).collect()
     }
 
     pub(super) fn flag(self, key: &str, default: bool) -> bool {

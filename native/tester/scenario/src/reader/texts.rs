@@ -35,7 +35,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn template(&mut self, value: &Item<'t>) -> Template {
         let text = value.get_ref().as_str().unwrap_or_default();
         let template = Template::read(text).unwrap_or_default();
-        if self.found.is_full() {
+        if self.problems.is_full() {
             return template;
         }
         let starts = pieces(text).into_iter().filter(|(_, piece)| matches!(piece, Piece::Field(..)));
@@ -113,7 +113,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
 
     pub(super) fn templates(&mut self, value: Option<&Item<'t>>) -> Vec<Template> {
         match value.map(|value| (value, value.get_ref())) {
-            Some((_, DeValue::Array(list))) => list.iter().map(|each| self.template(each)).collect(),
+            Some((_, DeValue::Array(list))) => list.iter().map(|item| self.template(item)).collect(),
             Some((value, _)) => vec![self.template(value)],
             None => Vec::new(),
         }

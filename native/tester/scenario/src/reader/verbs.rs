@@ -278,7 +278,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 let fields = in_order(table).into_iter();
                 Json::Object(fields.map(|(name, _, value)| (name.to_owned(), self.json(value))).collect())
             }
-            DeValue::Array(list) => Json::List(list.iter().map(|each| self.json(each)).collect()),
+            DeValue::Array(list) => Json::List(list.iter().map(|item| self.json(item)).collect()),
             DeValue::String(_) => Json::Text(self.template(value)),
             DeValue::Boolean(flag) => Json::Literal(flag.to_string()),
             other => Json::Literal(match int(other) {
