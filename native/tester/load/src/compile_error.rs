@@ -11,7 +11,7 @@ pub(crate) struct CompileError {
     keys: Vec<String>,
     /// The text with the error, below those keys.
     text: Option<Template>,
-    what: String,
+    message: String,
 }
 
 impl CompileError {
@@ -42,12 +42,12 @@ impl CompileError {
 
     /// The error with its line and column in the file.
     pub(crate) fn in_file(self, file: &str) -> Problems {
-        problem_at(file, &self.keys, self.text.as_ref(), self.what)
+        problem_at(file, &self.keys, self.text.as_ref(), self.message)
     }
 }
 
 impl<T: Into<String>> From<T> for CompileError {
-    fn from(what: T) -> Self {
-        Self { keys: Vec::new(), text: None, what: what.into() }
+    fn from(message: T) -> Self {
+        Self { keys: Vec::new(), text: None, message: message.into() }
     }
 }

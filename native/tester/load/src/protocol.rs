@@ -5,7 +5,7 @@
 
 use crate::fill::Preparation;
 use crate::record::failure::Failure;
-use crate::record::told::Told;
+use crate::record::report::Report;
 
 /// The protocol of an engine's lanes. A lane has one request in flight.
 pub trait Protocol: Send + 'static {
@@ -64,8 +64,8 @@ pub trait Protocol: Send + 'static {
     }
 
     /// Describes the request in flight and its answer, if there is one.
-    fn tell(&mut self, _request: &Self::Request, _lane: &Self::Lane, _answer: Option<&[u8]>) -> Told {
-        Told::default()
+    fn describe(&mut self, _request: &Self::Request, _lane: &Self::Lane, _answer: Option<&[u8]>) -> Report {
+        Report::default()
     }
 
     /// Exclusive rows that are lost: a change to them was never answered, so they are not dealt again.
@@ -74,7 +74,7 @@ pub trait Protocol: Send + 'static {
     }
 
     /// Exclusive rows that were released, or lost for good, since the last call.
-    fn take_rows_back(&mut self) -> u64 {
+    fn take_returned_rows(&mut self) -> u64 {
         0
     }
 
@@ -105,7 +105,7 @@ pub enum Encoded {
     Skip,
     /// The request cannot be encoded: a captured value is missing.
     Missing,
-    UsedUp,
+    Exhausted,
     /// Other lanes hold all rows that are left.
     Held,
 }

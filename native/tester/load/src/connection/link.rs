@@ -99,9 +99,9 @@ impl Link {
     }
 
     /// Continues the TLS handshake, if there is one. Returns whether the connection can be used.
-    pub(crate) fn shake(&mut self) -> Result<bool, Failure> {
+    pub(crate) fn continue_handshake(&mut self) -> Result<bool, Failure> {
         match self {
-            Self::Opening(Channel { socket, tls: Some(tls) }) => tls.shake(socket),
+            Self::Opening(Channel { socket, tls: Some(tls) }) => tls.continue_handshake(socket),
             _ => Ok(true),
         }
     }

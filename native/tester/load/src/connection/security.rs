@@ -55,8 +55,8 @@ impl Security {
     /// The TLS layer of a new connection.
     pub(crate) fn tls(&self) -> Result<Box<TlsLayer>, Failure> {
         let session = Session::connect(&self.connector).map_err(|_| Failure::Io)?;
-        let asking = self.ask.map(|ask| StartTlsExchange { ask, sent: false, answer: Vec::new() });
-        Ok(Box::new(TlsLayer { session, asking }))
+        let start_tls = self.ask.map(|ask| StartTlsExchange { ask, sent: false, answer: Vec::new() });
+        Ok(Box::new(TlsLayer { session, start_tls }))
     }
 }
 
@@ -64,7 +64,7 @@ impl Security {
 pub(crate) struct TlsLayer {
     pub(crate) session: Session,
     /// The StartTLS exchange, until TLS is granted.
-    asking: Option<StartTlsExchange>,
+    start_tls: Option<StartTlsExchange>,
 }
 
 #[derive(Debug)]
@@ -79,20 +79,20 @@ const ANSWER_BYTES: usize = 4 << 10;
 
 impl TlsLayer {
     /// Continues StartTLS and the handshake. Returns whether the connection is secure.
-    pub(crate) fn shake(&mut self, socket: &Socket) -> Result<bool, Failure> {
+    pub(crate) fn continue_handshake(&mut self, socket: &Socket) -> Result<bool, Failure> {
         let mut raw = Raw(socket);
-        if let Some(asking) = &mut self.asking {
-            if !asking.go_on(&mut raw)? {
+        if let Some(exchange) = &mut self.start_tls {
+            if !exchange.advance(&mut raw)? {
                 return Ok(false);
             }
-            self.asking = None;
+            self.start_tls = None;
         }
         self.session.shake(&mut raw).map_err(|error| Failure::of_stream(&error))
     }
 }
 
 impl StartTlsExchange {
-    fn go_on(&mut self, raw: &mut Raw<'_>) -> Result<bool, Failure> {
+    fn advance(&mut self, raw: &mut Raw<'_>) -> Result<bool, Failure> {
         if !self.sent {
             let mut request = Vec::new();
             (self.ask.request)(&mut request);

@@ -78,11 +78,11 @@ pub(crate) struct Turn<'a, P: Protocol> {
 impl<P: Protocol> Context<P> {
     /// Copies the unconsumed rest of a lane's last read to the front of the buffer, and makes room behind it.
     #[inline]
-    pub(crate) fn load(&mut self, kept: &[u8]) {
-        if self.buffer.len() < kept.len() + LEAST_ROOM {
-            self.buffer.resize((kept.len() * 2).next_power_of_two().max(BUFFER_BYTES), 0);
+    pub(crate) fn load(&mut self, unconsumed: &[u8]) {
+        if self.buffer.len() < unconsumed.len() + LEAST_ROOM {
+            self.buffer.resize((unconsumed.len() * 2).next_power_of_two().max(BUFFER_BYTES), 0);
         }
-        self.buffer[..kept.len()].copy_from_slice(kept);
+        self.buffer[..unconsumed.len()].copy_from_slice(unconsumed);
     }
 
     /// Frees the memory that a large answer needed.
@@ -103,7 +103,7 @@ impl<P: Protocol> Context<P> {
     pub(crate) fn wait_for_row(&mut self, lane: u32, serial: u32) {
         if self.row_waiters.is_empty() {
             // Rows given back before this wait are not for this lane.
-            let _ = self.protocol.take_rows_back();
+            let _ = self.protocol.take_returned_rows();
         }
         let place = self.row_turn.take().unwrap_or(self.row_waiters.len());
         self.row_waiters.insert(place, (lane, serial));

@@ -41,8 +41,8 @@ pub enum LaunchError {
 pub enum CommandError {
     #[error("no scenario is called {0:?}: use a name from the configuration's \"scenarios\"")]
     UnknownProgram(String),
-    #[error("{asked} lanes of {program:?} to stop, but only {running} run")]
-    TooFewLanes { program: String, asked: u64, running: u64 },
+    #[error("{requested} lanes of {program:?} to stop, but only {running} run")]
+    TooFewLanes { program: String, requested: u64, running: u64 },
     #[error("a load thread has ended before its time; what it recorded is lost: start a new engine")]
     ThreadGone,
     #[error("the engine is stopped: start a new one")]
@@ -200,7 +200,7 @@ impl Engine {
         let program = self.program(program)?;
         let running = self.workers.iter().map(|worker| worker.lanes[program]).sum();
         if n > running {
-            return Err(CommandError::TooFewLanes { program: name.to_owned(), asked: n, running });
+            return Err(CommandError::TooFewLanes { program: name.to_owned(), requested: n, running });
         }
         let mut fewer = vec![0; self.workers.len()];
         for _ in 0..n {
@@ -296,14 +296,14 @@ impl Engine {
             worker.send(command(reply)?)?;
             Ok(receiver)
         };
-        let asked: Vec<Result<_, CommandError>> = self.workers.iter().map(ask).collect();
-        asked.into_iter().collect()
+        let replies: Vec<Result<_, CommandError>> = self.workers.iter().map(ask).collect();
+        replies.into_iter().collect()
     }
 
     fn program(&self, name: &str) -> Result<usize, CommandError> {
         self.check_running()?;
-        let known = self.programs.iter().position(|program| program == name);
-        known.ok_or_else(|| CommandError::UnknownProgram(name.to_owned()))
+        let place = self.programs.iter().position(|program| program == name);
+        place.ok_or_else(|| CommandError::UnknownProgram(name.to_owned()))
     }
 
     const fn check_running(&self) -> Result<(), CommandError> {

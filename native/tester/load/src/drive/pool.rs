@@ -96,7 +96,7 @@ impl Shared {
 pub(crate) struct Pool {
     /// The program of the carriers.
     pub(crate) program: usize,
-    pub(crate) unasked: Slot,
+    pub(crate) unsolicited: Slot,
     places: u8,
     /// The number of connections; `None` for as many connections as the lanes need.
     size: Option<u32>,
@@ -123,7 +123,7 @@ impl Pool {
         let part = |all: u32| all / threads + u32::from(thread < all % threads);
         Self {
             program: plan.program,
-            unasked: plan.unasked,
+            unsolicited: plan.unsolicited,
             places: plan.places,
             size: plan.connections.map(part),
             lanes: 0,
@@ -425,11 +425,11 @@ impl Pool {
     pub(crate) fn abandon(&mut self, ticket: Ticket, since_ns: u64) {
         let places = self.places;
         let Some(shared) = self.shared(ticket.connection) else { return };
-        let asked = &mut shared.lanes[usize::from(ticket.id)];
-        if matches!(*asked, FREE | ABANDONED) {
+        let lane = &mut shared.lanes[usize::from(ticket.id)];
+        if matches!(*lane, FREE | ABANDONED) {
             return;
         }
-        *asked = ABANDONED;
+        *lane = ABANDONED;
         shared.abandoned += 1;
         shared.is_silent |= shared.received_ns <= since_ns;
         let ends = shared.is_closing || shared.is_silent;
@@ -468,7 +468,7 @@ mod tests {
     use super::*;
 
     fn pool(connections: Option<u32>, places: u8) -> Pool {
-        Pool::new(&PoolPlan { program: 0, connections, places, unasked: Slot(0) }, 0, 1)
+        Pool::new(&PoolPlan { program: 0, connections, places, unsolicited: Slot(0) }, 0, 1)
     }
 
     fn up(pool: &mut Pool, carrier: u32) -> u32 {
@@ -480,7 +480,7 @@ mod tests {
 
     #[test]
     fn threads_divide_the_connections_of_a_pool_among_them() {
-        let plan = PoolPlan { program: 0, connections: Some(11), places: 1, unasked: Slot(0) };
+        let plan = PoolPlan { program: 0, connections: Some(11), places: 1, unsolicited: Slot(0) };
         let parts: Vec<_> = (0..4).map(|thread| Pool::new(&plan, thread, 4).size.unwrap()).collect();
         assert_eq!(parts, [3, 3, 3, 2]);
     }

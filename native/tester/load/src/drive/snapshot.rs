@@ -137,7 +137,7 @@ impl Snapshot {
         let mut all = parts.next().unwrap_or_else(Split::none);
         parts.try_for_each(|part| all.merge(part, blank))?;
         log.sort_by_key(|entry| entry.unix_ms);
-        let spans = all.spans.found.into_iter().filter_map(|((span, slot), recorder)| {
+        let spans = all.spans.recorders.into_iter().filter_map(|((span, slot), recorder)| {
             Some((span, step(labels.get(usize::from(slot.0))?, recorder, Vec::new())))
         });
         let spans = spans.collect();
@@ -197,7 +197,7 @@ fn steps(
     examples: &[Example],
     blank: &mut Blank,
 ) -> Vec<StepSnapshot> {
-    let mut found = Vec::new();
+    let mut steps = Vec::new();
     for (slot, (label, mut recorder)) in labels.iter().zip(recorders).enumerate() {
         if recorder.is_empty() {
             blank.keep(recorder);
@@ -207,13 +207,13 @@ fn steps(
         // Otherwise an example of another window could be shown.
         let example = |&(failure, _): &(Failure, u64)| {
             let mut all = examples.iter();
-            all.find(|each| usize::from(each.slot.0) == slot && each.failure == failure)
+            all.find(|example| usize::from(example.slot.0) == slot && example.failure == failure)
         };
         let examples = recorder.failures.iter().filter_map(example);
-        let examples = examples.map(|each| (each.failure.label(), each.text.clone())).collect();
-        found.push(step(label, recorder, examples));
+        let examples = examples.map(|example| (example.failure.label(), example.text.clone())).collect();
+        steps.push(step(label, recorder, examples));
     }
-    found
+    steps
 }
 
 fn step(label: &Label, recorder: Recorder, examples: Vec<(String, String)>) -> StepSnapshot {

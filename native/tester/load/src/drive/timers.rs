@@ -47,7 +47,7 @@ impl Alarm {
     }
 
     /// Notes that the alarm has fired, so that setting the same time again takes effect.
-    pub(crate) const fn rang(&mut self) {
+    pub(crate) const fn mark_fired(&mut self) {
         self.set_for = 0;
     }
 

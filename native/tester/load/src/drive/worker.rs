@@ -227,7 +227,7 @@ impl<P: Protocol> Worker<P> {
         for event in events.iter() {
             match event.token() {
                 TICK => self.tick_is_due = true,
-                ALARM => self.alarm.rang(),
+                ALARM => self.alarm.mark_fired(),
                 WAKE => self.has_commands = true,
                 Token(id) if P::BATCHES => self.read_answer(id, event),
                 Token(id) => self.ready(id, event),
@@ -466,7 +466,7 @@ impl<P: Protocol> Worker<P> {
     /// other data keeps its place in the queue.
     #[cold]
     fn wake_row_waiters(&mut self) {
-        let (mut place, mut rows) = (0, self.context.protocol.take_rows_back());
+        let (mut place, mut rows) = (0, self.context.protocol.take_returned_rows());
         while rows > 0
             && let Some((id, serial)) = self.context.row_waiters.remove(place)
         {
@@ -478,7 +478,7 @@ impl<P: Protocol> Worker<P> {
             self.context.row_turn = Some(place);
             self.on_lane(id as usize, |lane, turn| lane.retry_row(turn, now_ns()));
             self.context.row_turn = None;
-            rows += self.context.protocol.take_rows_back();
+            rows += self.context.protocol.take_returned_rows();
             if self.context.row_waiters.len() > waiting {
                 place += 1;
             } else {

@@ -1,7 +1,7 @@
 //! The values of a scenario's requests: rows of its data, drawn values, captures.
 //!
 //! A [`Plan`] is made once per scenario and resolves all fields, so that a lane only copies values. Each
-//! thread deals rows from cursors of its own ([`Drawers`]); a lane keeps its drawn values ([`Kept`]) until
+//! thread deals rows from cursors of its own ([`RowDealers`]); a lane keeps its drawn values ([`LaneData`]) until
 //! the next draw.
 
 mod clock;
@@ -10,9 +10,9 @@ mod source;
 mod text;
 
 pub use plan::Preparation;
-pub(crate) use plan::{Draw, Plan, Used};
+pub(crate) use plan::{Draw, Inputs, Plan};
 pub use source::Tables;
-pub(crate) use source::{Given, People};
+pub(crate) use source::{DataSources, People};
 pub(crate) use text::Text;
 
 use crate::choose::deal::{RowCursor, Sharer};
@@ -21,16 +21,16 @@ use crate::choose::owned_keys::OwnedKeys;
 use source::{Dealt, Source};
 
 /// The cursors from which one thread deals rows.
-pub(crate) struct Drawers {
-    drawers: Vec<Drawer>,
-    /// Exclusive rows that were given back or lost since [`Drawers::take_back`].
-    back: u64,
+pub(crate) struct RowDealers {
+    dealers: Vec<RowDealer>,
+    /// Exclusive rows that were given back or lost since [`RowDealers::take_returned`].
+    returned: u64,
     /// The number of the next user of this thread.
     next_user: u64,
     stride: u64,
 }
 
-enum Drawer {
+enum RowDealer {
     Cursor(RowCursor),
     Keys(Keys),
     Owned(OwnedKeys, Keys),
@@ -40,29 +40,29 @@ enum Drawer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lack {
+pub(crate) enum NoRow {
     /// All rows were dealt, or are lost.
-    UsedUp,
+    Exhausted,
     /// Other lanes hold all rows.
     Held,
 }
 
-impl Drawers {
+impl RowDealers {
     pub(crate) fn new(plan: &Plan, sharer: Sharer, thread: usize) -> Self {
         let thread = thread as u64;
-        let drawer = |source: &Source| match &source.dealt {
-            Dealt::Each(dealer) => Drawer::Cursor(dealer.cursor(thread)),
-            Dealt::Drawn(keys) => Drawer::Keys(keys.clone()),
+        let dealer = |source: &Source| match &source.dealt {
+            Dealt::Each(dealer) => RowDealer::Cursor(dealer.cursor(thread)),
+            Dealt::Drawn(keys) => RowDealer::Keys(keys.clone()),
             Dealt::Owned(keys) => {
                 let (place, stride) = sharer.of_thread(thread);
-                Drawer::Owned(OwnedKeys::new(source.count, place, stride), keys.clone())
+                RowDealer::Owned(OwnedKeys::new(source.count, place, stride), keys.clone())
             }
-            Dealt::Held(dealer) => Drawer::Held(dealer.cursor(thread), 0),
-            Dealt::Taken => Drawer::Taken,
+            Dealt::Held(dealer) => RowDealer::Held(dealer.cursor(thread), 0),
+            Dealt::Taken => RowDealer::Taken,
         };
         let (first, stride) = sharer.of_thread(thread);
-        let drawers = plan.sources.iter().map(drawer).collect();
-        Self { drawers, back: 0, next_user: 1 + first, stride }
+        let dealers = plan.sources.iter().map(dealer).collect();
+        Self { dealers, returned: 0, next_user: 1 + first, stride }
     }
 
     /// Draws for a lane, which has `taken` a person to add. Draws nothing if other lanes hold all rows, or
@@ -72,44 +72,44 @@ impl Drawers {
         &mut self,
         plan: &Plan,
         draws: &[Draw],
-        kept: &mut Kept,
+        data: &mut LaneData,
         taken: Option<u64>,
         rng: &mut fastrand::Rng,
-    ) -> Result<(), Lack> {
+    ) -> Result<(), NoRow> {
         for draw in draws {
             match draw {
-                Draw::Iteration => kept.iteration += 1,
-                Draw::Row { source, once: false } => match &mut self.drawers[*source] {
-                    Drawer::Keys(keys) => kept.rows[*source] = keys.draw(rng),
-                    _ => self.draw_row(draws, *source, kept, taken, rng)?,
+                Draw::Iteration => data.iteration += 1,
+                Draw::Row { source, once: false } => match &mut self.dealers[*source] {
+                    RowDealer::Keys(keys) => data.rows[*source] = keys.draw(rng),
+                    _ => self.draw_row(draws, *source, data, taken, rng)?,
                 },
-                _ => self.draw_other(plan, draw, kept, rng),
+                _ => self.draw_other(plan, draw, data, rng),
             }
         }
         Ok(())
     }
 
     /// Performs any draw other than the rows that each iteration draws anew.
-    fn draw_other(&mut self, plan: &Plan, draw: &Draw, kept: &mut Kept, rng: &mut fastrand::Rng) {
+    fn draw_other(&mut self, plan: &Plan, draw: &Draw, data: &mut LaneData, rng: &mut fastrand::Rng) {
         match draw {
             Draw::User => {
-                if kept.user == 0 {
-                    *kept = Kept::new(plan, self.next_user);
+                if data.user == 0 {
+                    *data = LaneData::new(plan, self.next_user);
                     self.next_user += self.stride;
                 }
             }
             Draw::Row { source, .. } => {
-                kept.rows[*source] = (kept.user - 1) % plan.sources[*source].count;
+                data.rows[*source] = (data.user - 1) % plan.sources[*source].count;
             }
-            Draw::GiveBack { source } => self.give_one_back(kept, *source),
+            Draw::GiveBack { source } => self.give_back_row(data, *source),
             Draw::Value { place, text } => {
-                let mut value = std::mem::take(&mut kept.values[*place].bytes);
+                let mut value = std::mem::take(&mut data.values[*place].bytes);
                 value.clear();
-                plan.write(text, kept, rng, &mut value);
-                kept.values[*place] = Value { bytes: value, known: true, ..Value::default() };
+                plan.write(text, data, rng, &mut value);
+                data.values[*place] = Value { bytes: value, known: true, ..Value::default() };
             }
-            Draw::Forget { place } => kept.forget(*place),
-            Draw::Element { list, place } => kept.take_element(*list, *place),
+            Draw::Forget { place } => data.forget(*place),
+            Draw::Element { list, place } => data.take_element(*list, *place),
             Draw::Iteration => {}
         }
     }
@@ -119,129 +119,130 @@ impl Drawers {
         &mut self,
         draws: &[Draw],
         source: usize,
-        kept: &mut Kept,
+        data: &mut LaneData,
         taken: Option<u64>,
         rng: &mut fastrand::Rng,
-    ) -> Result<(), Lack> {
-        let row = match &mut self.drawers[source] {
-            Drawer::Cursor(cursor) => cursor.take(),
-            Drawer::Keys(keys) => Some(keys.draw(rng)),
-            Drawer::Taken => taken,
-            Drawer::Held(cursor, waiting) => {
-                self.back += u64::from(kept.held[source]);
-                give_back(kept, source, |row| cursor.give_back(row));
-                let waits = kept.waits_for == Some(source);
+    ) -> Result<(), NoRow> {
+        let row = match &mut self.dealers[source] {
+            RowDealer::Cursor(cursor) => cursor.take(),
+            RowDealer::Keys(keys) => Some(keys.draw(rng)),
+            RowDealer::Taken => taken,
+            RowDealer::Held(cursor, waiting) => {
+                self.returned += u64::from(data.held[source]);
+                give_back(data, source, |row| cursor.give_back(row));
+                let waits = data.waits_for == Some(source);
                 let row = if waits || *waiting == 0 { cursor.take() } else { None };
-                kept.held[source] = row.is_some();
+                data.held[source] = row.is_some();
                 if row.is_none() {
-                    let lack = if cursor.has_lost_all() { Lack::UsedUp } else { Lack::Held };
-                    self.line_up(kept, Some(source));
+                    let reason = if cursor.has_lost_all() { NoRow::Exhausted } else { NoRow::Held };
+                    self.set_waiting(data, Some(source));
                     // Exclusive rows are drawn first, and a waiting lane holds none of them.
-                    self.give_back_of(draws, kept);
-                    return Err(lack);
+                    self.undo_draws(draws, data);
+                    return Err(reason);
                 }
                 if waits {
-                    self.line_up(kept, None);
+                    self.set_waiting(data, None);
                 }
                 row
             }
-            Drawer::Owned(owned, keys) => {
-                give_back(kept, source, |row| owned.give_back(row));
+            RowDealer::Owned(owned, keys) => {
+                give_back(data, source, |row| owned.give_back(row));
                 let preferred = keys.draw(rng);
                 let row = owned.take(preferred);
-                kept.held[source] = row.is_some();
+                data.held[source] = row.is_some();
                 // If all rows are owned, two lanes share a row.
                 Some(row.unwrap_or_else(|| owned.one(preferred)))
             }
         };
-        kept.rows[source] = row.ok_or(Lack::UsedUp)?;
+        data.rows[source] = row.ok_or(NoRow::Exhausted)?;
         Ok(())
     }
 
-    pub(crate) fn give_back(&mut self, kept: &mut Kept) {
+    pub(crate) fn give_back(&mut self, data: &mut LaneData) {
         // `held` is empty in a lane that has drawn nothing yet.
-        for source in 0..kept.held.len() {
-            self.give_one_back(kept, source);
+        for source in 0..data.held.len() {
+            self.give_back_row(data, source);
         }
-        self.line_up(kept, None);
+        self.set_waiting(data, None);
     }
 
     /// Makes a lane wait for rows of this source only, or of none.
     #[cold]
-    fn line_up(&mut self, kept: &mut Kept, source: Option<usize>) {
-        for (source, more) in [(kept.waits_for, false), (source, true)] {
-            if let Some(Drawer::Held(_, waiting)) = source.and_then(|source| self.drawers.get_mut(source)) {
+    fn set_waiting(&mut self, data: &mut LaneData, source: Option<usize>) {
+        for (source, more) in [(data.waits_for, false), (source, true)] {
+            if let Some(RowDealer::Held(_, waiting)) = source.and_then(|source| self.dealers.get_mut(source))
+            {
                 *waiting = if more { *waiting + 1 } else { *waiting - 1 };
             }
         }
-        kept.waits_for = source;
+        data.waits_for = source;
     }
 
     /// Returns the number of exclusive rows given back or lost since the last call.
-    pub(crate) fn take_back(&mut self) -> u64 {
-        std::mem::take(&mut self.back)
+    pub(crate) fn take_returned(&mut self) -> u64 {
+        std::mem::take(&mut self.returned)
     }
 
     /// Counts a lane's exclusive rows as lost: an unanswered change to them may still take place.
     #[cold]
-    pub(crate) fn lose(&mut self, kept: &mut Kept) {
-        for (drawer, held) in self.drawers.iter_mut().zip(&mut kept.held) {
-            if let (true, Drawer::Held(cursor, _)) = (std::mem::take(held), drawer) {
+    pub(crate) fn lose(&mut self, data: &mut LaneData) {
+        for (dealer, held) in self.dealers.iter_mut().zip(&mut data.held) {
+            if let (true, RowDealer::Held(cursor, _)) = (std::mem::take(held), dealer) {
                 cursor.lose();
-                self.back += 1;
+                self.returned += 1;
             }
         }
     }
 
     pub(crate) fn lost(&self) -> u64 {
-        let of = |drawer: &Drawer| if let Drawer::Held(cursor, _) = drawer { cursor.lost() } else { 0 };
-        self.drawers.iter().map(of).sum()
+        let of = |dealer: &RowDealer| if let RowDealer::Held(cursor, _) = dealer { cursor.lost() } else { 0 };
+        self.dealers.iter().map(of).sum()
     }
 
     /// Undoes a draw that failed half-way: releases the exclusive rows that it took.
     #[cold]
-    fn give_back_of(&mut self, draws: &[Draw], kept: &mut Kept) {
+    fn undo_draws(&mut self, draws: &[Draw], data: &mut LaneData) {
         for draw in draws {
             if let Draw::Row { source, .. } = draw
-                && matches!(self.drawers[*source], Drawer::Held(..))
+                && matches!(self.dealers[*source], RowDealer::Held(..))
             {
-                self.give_one_back(kept, *source);
+                self.give_back_row(data, *source);
             }
         }
     }
 
-    fn give_one_back(&mut self, kept: &mut Kept, source: usize) {
-        match &mut self.drawers[source] {
-            Drawer::Owned(owned, _) => give_back(kept, source, |row| owned.give_back(row)),
-            Drawer::Held(cursor, _) => {
-                self.back += u64::from(kept.held[source]);
-                give_back(kept, source, |row| cursor.give_back(row));
+    fn give_back_row(&mut self, data: &mut LaneData, source: usize) {
+        match &mut self.dealers[source] {
+            RowDealer::Owned(owned, _) => give_back(data, source, |row| owned.give_back(row)),
+            RowDealer::Held(cursor, _) => {
+                self.returned += u64::from(data.held[source]);
+                give_back(data, source, |row| cursor.give_back(row));
             }
             _ => {}
         }
     }
 
     /// Marks a row as changed if another lane may hold the same row.
-    pub(crate) fn changes(&mut self, kept: &Kept, source: usize) {
-        if let Drawer::Owned(owned, _) = &mut self.drawers[source]
-            && !kept.held[source]
+    pub(crate) fn changes(&mut self, data: &LaneData, source: usize) {
+        if let RowDealer::Owned(owned, _) = &mut self.dealers[source]
+            && !data.held[source]
         {
-            owned.mark_contested(kept.rows[source]);
+            owned.mark_contested(data.rows[source]);
         }
     }
 
     /// Whether no other lane can have changed the row since this lane drew it.
-    pub(crate) fn is_ours(&self, kept: &Kept, source: usize) -> bool {
-        match &self.drawers[source] {
-            Drawer::Owned(owned, _) => kept.held[source] && !owned.is_contested(kept.rows[source]),
+    pub(crate) fn is_ours(&self, data: &LaneData, source: usize) -> bool {
+        match &self.dealers[source] {
+            RowDealer::Owned(owned, _) => data.held[source] && !owned.is_contested(data.rows[source]),
             _ => true,
         }
     }
 }
 
-fn give_back(kept: &mut Kept, source: usize, take: impl FnOnce(u64)) {
-    if std::mem::take(&mut kept.held[source]) {
-        take(kept.rows[source]);
+fn give_back(data: &mut LaneData, source: usize, take: impl FnOnce(u64)) {
+    if std::mem::take(&mut data.held[source]) {
+        take(data.rows[source]);
     }
 }
 
@@ -257,7 +258,7 @@ const NONE: u64 = u64::MAX;
 
 /// The drawn values and captures of a lane.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct LaneData {
     /// The number of the lane's user, from 1.
     user: u64,
     iteration: u64,
@@ -279,7 +280,7 @@ struct Value {
     next: usize,
 }
 
-impl Kept {
+impl LaneData {
     fn new(plan: &Plan, user: u64) -> Self {
         let rows = vec![NONE; plan.sources.len()].into();
         let held = vec![false; plan.sources.len()].into();
@@ -292,7 +293,7 @@ impl Kept {
     }
 
     /// The numbers of the user and of its iteration, once they have begun.
-    pub(crate) fn whose(&self) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn user_and_iteration(&self) -> (Option<u64>, Option<u64>) {
         let begun = |number: u64| Some(number).filter(|number| *number > 0);
         (begun(self.user), begun(self.iteration))
     }
@@ -301,7 +302,7 @@ impl Kept {
         self.rows[source]
     }
 
-    fn known_row(&self, source: usize) -> Option<u64> {
+    fn drawn_row(&self, source: usize) -> Option<u64> {
         self.rows.get(source).copied().filter(|row| *row != NONE)
     }
 
@@ -315,7 +316,7 @@ impl Kept {
     }
 
     /// Whether a value has been drawn or captured.
-    pub(crate) fn knows(&self, place: usize) -> bool {
+    pub(crate) fn has_value(&self, place: usize) -> bool {
         self.values.get(place).is_some_and(|value| value.known)
     }
 
@@ -369,10 +370,10 @@ impl Kept {
         // A step of the repeat may have captured the list anew.
         let end = |at: usize| of.ends.get(at).map(|end| *end as usize);
         let start = of.next.checked_sub(1).map_or(Some(0), end);
-        let found = start.zip(end(of.next)).and_then(|(start, end)| of.bytes.get(start..end));
+        let element = start.zip(end(of.next)).and_then(|(start, end)| of.bytes.get(start..end));
         value.bytes.clear();
-        value.bytes.extend_from_slice(found.unwrap_or_default());
-        value.known = found.is_some();
+        value.bytes.extend_from_slice(element.unwrap_or_default());
+        value.known = element.is_some();
         of.next += 1;
         self.values[place] = value;
     }
@@ -394,25 +395,25 @@ mod tests {
 
     #[test]
     fn a_captured_list_has_a_maximum_length_and_releases_its_memory() {
-        let mut kept = Kept { values: vec![Value::default(); 2].into(), ..Kept::default() };
-        let added = (0..=MOST_VALUES).filter(|n| kept.add(0, n.to_string().as_bytes())).count();
+        let mut data = LaneData { values: vec![Value::default(); 2].into(), ..LaneData::default() };
+        let added = (0..=MOST_VALUES).filter(|n| data.add(0, n.to_string().as_bytes())).count();
         assert_eq!(added, MOST_VALUES);
-        assert!(kept.values[0].bytes.len() <= MOST_LIST_BYTES);
-        kept.begin(0);
+        assert!(data.values[0].bytes.len() <= MOST_LIST_BYTES);
+        data.begin(0);
         for expected in ["0", "1", "2"] {
-            kept.take_element(0, 1);
-            assert_eq!(kept.values[1].bytes, expected.as_bytes());
+            data.take_element(0, 1);
+            assert_eq!(data.values[1].bytes, expected.as_bytes());
         }
         // Captured anew within its repeat, it has fewer values, or is one.
-        kept.empty(0);
-        kept.add(0, b"alone");
-        kept.values[0].next = 3;
-        kept.take_element(0, 1);
-        assert!(!kept.knows(1));
-        kept.keep(0, b"one value");
-        assert_eq!(kept.begin(0), 0);
-        kept.forget(0);
-        assert_eq!((kept.begin(0), kept.values[0].bytes.capacity()), (0, 0));
-        assert!(!kept.add(0, &vec![0; MOST_LIST_BYTES + 1]) && kept.add(0, &vec![0; MOST_LIST_BYTES]));
+        data.empty(0);
+        data.add(0, b"alone");
+        data.values[0].next = 3;
+        data.take_element(0, 1);
+        assert!(!data.has_value(1));
+        data.keep(0, b"one value");
+        assert_eq!(data.begin(0), 0);
+        data.forget(0);
+        assert_eq!((data.begin(0), data.values[0].bytes.capacity()), (0, 0));
+        assert!(!data.add(0, &vec![0; MOST_LIST_BYTES + 1]) && data.add(0, &vec![0; MOST_LIST_BYTES]));
     }
 }

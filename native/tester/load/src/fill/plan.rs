@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use scenario::{Block, Drawn, Field, Part, Scenario, Template, characters};
 
-use super::Kept;
-use super::source::{Dealt, ENTRY, Given, Source};
+use super::LaneData;
+use super::source::{DataSources, Dealt, ENTRY, Source};
 use super::text::{Generator, Piece, Text};
 use crate::choose::deal::Sharer;
 use crate::compile_error::Result;
@@ -16,7 +16,7 @@ use crate::compile_error::Result;
 pub(crate) struct Plan {
     pub(super) sources: Vec<Source>,
     /// The values that lanes keep, by place.
-    pub(super) values: Vec<Held>,
+    pub(super) values: Vec<LaneValue>,
     names: Names,
     draws: Vec<scenario::Draw>,
 }
@@ -42,7 +42,7 @@ struct Names {
 
 /// A value that a lane keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum LaneValue {
     Value(String),
     /// The draw of a field such as `{uuid}`, made at the beginning of a block.
     Generated(Block, Field),
@@ -94,7 +94,7 @@ pub struct Preparation {
 
 /// The inputs of a scenario from outside its file.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Used {
+pub(crate) struct Inputs {
     pub(crate) base: String,
     pub(crate) hides_base: bool,
     pub(crate) env: HashMap<String, String>,
@@ -105,43 +105,43 @@ pub(crate) struct Used {
 impl Plan {
     pub(crate) fn new(
         scenario: &Scenario,
-        used: Used,
-        given: &Given,
+        inputs: Inputs,
+        data_sources: &DataSources,
         sharer: Sharer,
         seed: u64,
     ) -> Result<Self> {
         let sources = scenario
             .data
             .iter()
-            .map(|data| Source::new(data, &scenario.secret_columns(data), given, sharer, seed))
+            .map(|data| Source::new(data, &scenario.secret_columns(data), data_sources, sharer, seed))
             .collect::<Result<_, _>>()?;
         let files = scenario.value_files().into_iter().filter(|(_, secret)| *secret);
         let hidden = files.map(|(path, _)| path.to_owned()).collect();
         let names = Names {
-            base: used.base,
-            hides_base: used.hides_base,
+            base: inputs.base,
+            hides_base: inputs.hides_base,
             worker: sharer.index + 1,
-            env: used.env,
-            files: used.files,
+            env: inputs.env,
+            files: inputs.files,
             hidden,
             captured: scenario.secret_captures(),
             values: scenario.values.clone(),
             secret_values: HashSet::new(),
         };
-        let held = |draw: &scenario::Draw| match &draw.what {
-            Drawn::Value(name) => Some(Held::Value(name.clone())),
-            Drawn::Generator(field) => Some(Held::Generated(draw.block.clone(), field.clone())),
+        let value = |draw: &scenario::Draw| match &draw.what {
+            Drawn::Value(name) => Some(LaneValue::Value(name.clone())),
+            Drawn::Generator(field) => Some(LaneValue::Generated(draw.block.clone(), field.clone())),
             Drawn::Row(_) => None,
         };
-        let mut values: Vec<Held> = Vec::new();
+        let mut values: Vec<LaneValue> = Vec::new();
         let captures = scenario.captures().into_iter();
-        let captures = captures.map(|(operation, name)| Held::Capture(operation, name.to_owned()));
+        let captures = captures.map(|(operation, name)| LaneValue::Capture(operation, name.to_owned()));
         let added = scenario.added().into_iter();
-        let added = added.map(|(operation, name)| Held::Added(operation, name));
-        let elements = scenario.lists().into_iter().map(|(block, name)| Held::Element(block, name));
-        for each in scenario.draws.iter().filter_map(held).chain(captures).chain(added).chain(elements) {
-            if !values.contains(&each) {
-                values.push(each);
+        let added = added.map(|(operation, name)| LaneValue::Added(operation, name));
+        let elements = scenario.lists().into_iter().map(|(block, name)| LaneValue::Element(block, name));
+        for value in scenario.draws.iter().filter_map(value).chain(captures).chain(added).chain(elements) {
+            if !values.contains(&value) {
+                values.push(value);
             }
         }
         let mut plan = Self { sources, values, names, draws: scenario.draws.clone() };
@@ -164,7 +164,7 @@ impl Plan {
         for field in
             here().filter_map(|what| if let Drawn::Generator(field) = what { Some(field) } else { None })
         {
-            let place = self.place(&Held::Generated(block.clone(), field.clone()))?;
+            let place = self.place(&LaneValue::Generated(block.clone(), field.clone()))?;
             let generator = Piece::Fresh(generator(field)?);
             draws.push(Draw::Value { place, text: Text { pieces: vec![generator] } });
         }
@@ -172,12 +172,12 @@ impl Plan {
             if here().any(|what| *what == Drawn::Value(name.clone())) {
                 // A generator within a value is drawn with the value.
                 let text = self.text(template, &Block { operation: None, repeats: vec![usize::MAX] })?;
-                draws.push(Draw::Value { place: self.place(&Held::Value(name.clone()))?, text });
+                draws.push(Draw::Value { place: self.place(&LaneValue::Value(name.clone()))?, text });
             }
         }
         if block.repeats.is_empty() {
             let captured = self.values.iter().enumerate().filter(
-                |(_, held)| matches!(held, Held::Capture(operation, _) if *operation == block.operation),
+                |(_, value)| matches!(value, LaneValue::Capture(operation, _) if *operation == block.operation),
             );
             draws.extend(captured.map(|(place, _)| Draw::Forget { place }));
         }
@@ -266,26 +266,26 @@ impl Plan {
 
     /// The place of the mark that the operation has added an entry; `None` if the operation does not add it.
     pub(crate) fn added(&self, name: &str, block: &Block) -> Option<usize> {
-        self.place(&Held::Added(block.operation, name.to_owned())).ok()
+        self.place(&LaneValue::Added(block.operation, name.to_owned())).ok()
     }
 
     /// The list over which a block is repeated, and the place of its current value.
     pub(crate) fn element(&self, name: &str, block: &Block) -> Result<(usize, usize)> {
         let mut outside = block.clone();
         outside.repeats.pop();
-        let Piece::Kept(list) = self.named(name, &outside)? else {
+        let Piece::Value(list) = self.named(name, &outside)? else {
             return Err(format!("{name} is no list").into());
         };
-        Ok((list, self.place(&Held::Element(block.clone(), name.to_owned()))?))
+        Ok((list, self.place(&LaneValue::Element(block.clone(), name.to_owned()))?))
     }
 
     pub(crate) fn file(&self, path: &str) -> Result<&[u8]> {
-        let found = self.names.files.get(path);
-        Ok(found.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))?)
+        let contents = self.names.files.get(path);
+        Ok(contents.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))?)
     }
 
     pub(crate) fn captured(&self, name: &str, block: &Block) -> Result<usize> {
-        self.place(&Held::Capture(block.operation, name.to_owned()))
+        self.place(&LaneValue::Capture(block.operation, name.to_owned()))
     }
 
     fn piece(&self, field: &Field, block: &Block) -> Result<Piece> {
@@ -308,8 +308,8 @@ impl Plan {
                 Err(_) => self.named(name, block)?,
             },
             Field::Uuid | Field::RandomText { .. } | Field::RandomNumber { .. } | Field::Choice(_) => {
-                match self.place(&Held::Generated(block.clone(), field.clone())) {
-                    Ok(place) => Piece::Kept(place),
+                match self.place(&LaneValue::Generated(block.clone(), field.clone())) {
+                    Ok(place) => Piece::Value(place),
                     Err(_) => Piece::Fresh(generator(field)?),
                 }
             }
@@ -320,23 +320,23 @@ impl Plan {
         // Within the repeated block, a list's name means its current value.
         let mut within = block.clone();
         while !within.repeats.is_empty() {
-            if let Ok(place) = self.place(&Held::Element(within.clone(), name.to_owned())) {
-                return Ok(Piece::Kept(place));
+            if let Ok(place) = self.place(&LaneValue::Element(within.clone(), name.to_owned())) {
+                return Ok(Piece::Value(place));
             }
             within.repeats.pop();
         }
-        let held = [
-            Held::Value(name.to_owned()),
-            Held::Capture(block.operation, name.to_owned()),
-            Held::Capture(None, name.to_owned()),
+        let value = [
+            LaneValue::Value(name.to_owned()),
+            LaneValue::Capture(block.operation, name.to_owned()),
+            LaneValue::Capture(None, name.to_owned()),
         ];
-        let place = held.iter().find_map(|held| self.place(held).ok());
-        Ok(place.map(Piece::Kept).ok_or_else(|| format!("{{{name}}} is unknown"))?)
+        let place = value.iter().find_map(|value| self.place(value).ok());
+        Ok(place.map(Piece::Value).ok_or_else(|| format!("{{{name}}} is unknown"))?)
     }
 
-    fn place(&self, held: &Held) -> Result<usize> {
-        let place = self.values.iter().position(|known| known == held);
-        Ok(place.ok_or_else(|| format!("{held:?} is drawn nowhere"))?)
+    fn place(&self, value: &LaneValue) -> Result<usize> {
+        let place = self.values.iter().position(|listed| listed == value);
+        Ok(place.ok_or_else(|| format!("{value:?} is drawn nowhere"))?)
     }
 
     pub(crate) fn source(&self, name: &str) -> Result<usize> {
@@ -373,8 +373,8 @@ impl Plan {
     }
 
     /// Appends a text with its fields filled in.
-    pub(crate) fn write(&self, text: &Text, kept: &Kept, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
-        text.write(&self.sources, kept, rng, out);
+    pub(crate) fn write(&self, text: &Text, data: &LaneData, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
+        text.write(&self.sources, data, rng, out);
     }
 
     /// As [`Self::shown`], but captures are replaced by their names, too: a capture may be as secret as a
@@ -383,7 +383,7 @@ impl Plan {
         let mut template = template.clone();
         for part in &mut template.parts {
             if let Part::Field(field) = part
-                && let Piece::Kept(place) = self.piece(field, block)?
+                && let Piece::Value(place) = self.piece(field, block)?
                 && self.is_capture(place)
             {
                 *part = Part::Text(field.to_string());
@@ -425,8 +425,8 @@ impl Plan {
     pub(crate) fn sources_of(&self, text: &Text) -> Vec<usize> {
         let of = |piece: &Piece| match piece {
             Piece::Cell { source, .. } => vec![*source],
-            Piece::Kept(place) => match self.values.get(*place) {
-                Some(Held::Value(name)) => self.sources_of_value(name),
+            Piece::Value(place) => match self.values.get(*place) {
+                Some(LaneValue::Value(name)) => self.sources_of_value(name),
                 _ => Vec::new(),
             },
             _ => Vec::new(),
@@ -468,13 +468,13 @@ impl Plan {
     }
 
     /// The rows of the operation and of `[start]`, counted from 1, with the names of their data.
-    pub(crate) fn rows_of(&self, operation: Option<usize>, kept: &Kept) -> Vec<(String, u64)> {
+    pub(crate) fn rows_of(&self, operation: Option<usize>, data: &LaneData) -> Vec<(String, u64)> {
         let of = |number: usize, source: &Source| {
             let is_drawn = |draw: &scenario::Draw| {
                 let here = draw.block.operation.is_none() || draw.block.operation == operation;
                 here && matches!(&draw.what, Drawn::Row(name) if *name == source.name)
             };
-            let row = kept.known_row(number)?;
+            let row = data.drawn_row(number)?;
             let counts = source.per_user || self.draws.iter().any(is_drawn);
             counts.then(|| (source.name.clone(), row + 1))
         };
@@ -482,22 +482,24 @@ impl Plan {
     }
 
     /// The name and the value of a capture; a secret capture has no value.
-    pub(crate) fn captured_into(&self, place: usize, kept: &Kept) -> Option<(String, Option<String>)> {
-        let (name, shown) = (self.capture_at(place)?, kept.shown(place)?);
+    pub(crate) fn captured_into(&self, place: usize, data: &LaneData) -> Option<(String, Option<String>)> {
+        let (name, shown) = (self.capture_at(place)?, data.shown(place)?);
         Some((name.clone(), (!self.names.captured.contains(name)).then_some(shown)))
     }
 
     /// The name of the capture at a place.
     pub(crate) fn capture_at(&self, place: usize) -> Option<&String> {
-        if let Held::Capture(_, name) = self.values.get(place)? { Some(name) } else { None }
+        if let LaneValue::Capture(_, name) = self.values.get(place)? { Some(name) } else { None }
     }
 
     /// The captures that texts contain, with their names.
     pub(crate) fn captures_in<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> Vec<(String, Text)> {
         let pieces = texts.flat_map(|text| &text.pieces);
         let named = pieces.filter_map(|piece| match piece {
-            Piece::Kept(place) => match self.values.get(*place)? {
-                Held::Capture(_, name) => Some((format!("{{{name}}}"), Text { pieces: vec![piece.clone()] })),
+            Piece::Value(place) => match self.values.get(*place)? {
+                LaneValue::Capture(_, name) => {
+                    Some((format!("{{{name}}}"), Text { pieces: vec![piece.clone()] }))
+                }
                 _ => None,
             },
             _ => None,
@@ -507,7 +509,7 @@ impl Plan {
 
     /// Whether a place holds a capture, which may be missing.
     pub(crate) fn is_capture(&self, place: usize) -> bool {
-        matches!(self.values.get(place), Some(Held::Capture(..) | Held::Element(..)))
+        matches!(self.values.get(place), Some(LaneValue::Capture(..) | LaneValue::Element(..)))
     }
 
     /// The secret parts of a text, with their names.
@@ -518,11 +520,11 @@ impl Plan {
                 let name = source.columns.get(*column).filter(|name| source.hides(name))?;
                 Some(format!("{{{}.{name}}}", source.name))
             }
-            Piece::Kept(place) => match self.values.get(*place) {
-                Some(Held::Value(name)) if self.is_secret(&Field::Name(name.clone())) => {
+            Piece::Value(place) => match self.values.get(*place) {
+                Some(LaneValue::Value(name)) if self.is_secret(&Field::Name(name.clone())) => {
                     Some(format!("{{{name}}}"))
                 }
-                Some(Held::Capture(_, name) | Held::Element(_, name))
+                Some(LaneValue::Capture(_, name) | LaneValue::Element(_, name))
                     if self.names.captured.contains(name) =>
                 {
                     Some(format!("{{{name}}}"))

@@ -38,7 +38,7 @@ pub(super) const ENTRY: usize = usize::MAX;
 
 /// The sources of data outside the scenario.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
+pub(crate) struct DataSources {
     pub(crate) tables: Tables,
     /// `None` if a scenario is only checked: then people have any column.
     pub(crate) people: Option<Arc<dyn People>>,
@@ -85,15 +85,15 @@ impl Source {
     pub(super) fn new(
         data: &Data,
         secret: &[String],
-        given: &Given,
+        data_sources: &DataSources,
         sharer: Sharer,
         seed: u64,
     ) -> Result<Self> {
         let name = &data.name;
-        let wrong = |what: String| CompileError::from(what).at(["data", name]);
+        let wrong = |message: String| CompileError::from(message).at(["data", name]);
         let (rows, count) = match &data.rows {
             Rows::File { .. } => {
-                let table = given.tables.get(name).ok_or_else(|| wrong("has no table".to_owned()))?;
+                let table = data_sources.tables.get(name).ok_or_else(|| wrong("has no table".to_owned()))?;
                 (Cells::Table(table.clone()), table.rows() as u64)
             }
             Rows::Values(values) => (Cells::Values(values.clone()), values.len() as u64),
@@ -101,7 +101,7 @@ impl Source {
                 (Cells::From(*first), (last.wrapping_sub(*first) as u64).saturating_add(1))
             }
             Rows::Seeded | Rows::New => {
-                let people = given.people.clone();
+                let people = data_sources.people.clone();
                 let count = people.as_ref().map_or(1, |people| people.count());
                 let added = data.rows == Rows::New;
                 // The count excludes people that the run adds.
@@ -129,9 +129,9 @@ impl Source {
         }
         let dealt = match data.deal {
             _ if data.rows == Rows::New => Dealt::Taken,
-            None if data.rows == Rows::Seeded && !data.per_user => drawn(given.keys),
-            Some(scenario::Deal::Exclusive) if given.owns && data.rows == Rows::Seeded => {
-                Dealt::Owned(Keys::new(given.keys, count, seed))
+            None if data.rows == Rows::Seeded && !data.per_user => drawn(data_sources.keys),
+            Some(scenario::Deal::Exclusive) if data_sources.owns && data.rows == Rows::Seeded => {
+                Dealt::Owned(Keys::new(data_sources.keys, count, seed))
             }
             _ if data.per_user => each(Deal::InOrder),
             None | Some(scenario::Deal::Shuffled) => each(Deal::Shuffled),

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
+use fastrand::Rng;
 use scenario::Clock;
 use wire::decimal::Decimal;
 
 use super::source::Source;
-use super::{Kept, clock};
+use super::{LaneData, clock};
 
 /// A text whose fields have been resolved.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,7 +19,7 @@ pub(crate) struct Text {
 pub(super) enum Piece {
     Text(Vec<u8>),
     Cell { source: usize, column: usize },
-    Kept(usize),
+    Value(usize),
     User,
     Iteration,
     Now(Clock),
@@ -51,16 +52,16 @@ impl Text {
 
     /// Appends the text with its fields filled in.
     #[inline]
-    pub(super) fn write(&self, sources: &[Source], kept: &Kept, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, sources: &[Source], data: &LaneData, rng: &mut Rng, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.extend_from_slice(text),
                 Piece::Cell { source, column } => {
-                    sources[*source].write_cell(kept.rows[*source], *column, out);
+                    sources[*source].write_cell(data.rows[*source], *column, out);
                 }
-                Piece::Kept(place) => out.extend_from_slice(&kept.values[*place].bytes),
-                Piece::User => write_number(kept.user, out),
-                Piece::Iteration => write_number(kept.iteration, out),
+                Piece::Value(place) => out.extend_from_slice(&data.values[*place].bytes),
+                Piece::User => write_number(data.user, out),
+                Piece::Iteration => write_number(data.iteration, out),
                 Piece::Now(clock) => clock::write_now(*clock, out),
                 Piece::Fresh(generator) => generator.write(rng, out),
             }
@@ -70,7 +71,7 @@ impl Text {
     /// Places of values that the text needs.
     pub(crate) fn needs(&self) -> impl Iterator<Item = usize> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Kept(place) => Some(*place),
+            Piece::Value(place) => Some(*place),
             _ => None,
         })
     }
@@ -84,7 +85,7 @@ impl Text {
 }
 
 impl Generator {
-    fn write(&self, rng: &mut fastrand::Rng, out: &mut Vec<u8>) {
+    fn write(&self, rng: &mut Rng, out: &mut Vec<u8>) {
         match self {
             // Not drawn from the seed: entries that a run leaves behind must not collide with entries of the
             // next run.

@@ -7,7 +7,7 @@ use scenario::{Body, Capture, Code, Escaped, Json, Named, Part, Request, Source,
 
 use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Filler, Site};
-use super::look::{Finder, finder};
+use super::search::{Finder, finder};
 use super::target::{Target, is_header_name};
 use crate::compile_error::{CompileError, Result};
 use crate::fill::Text;
@@ -138,7 +138,7 @@ impl Ask {
         (target, host, keeps_cookies): (&Target, Host, bool),
     ) -> Result<Self> {
         let is_own = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-        let (rest, told) = rest(step, common);
+        let (rest, secrets_of_rest) = rest(step, common);
         let rest = site.plan.shown_without_captures(&rest, site.block)?;
         let common = common.iter().filter(|(name, _)| !is_own(name));
         let headers: Vec<_> = common.chain(&request.headers).collect();
@@ -162,15 +162,15 @@ impl Ask {
         let headers_expected = expect.headers.iter().map(header).collect::<Result<Vec<_>>>()?;
         let statuses = statuses(site, request.method, &expect.statuses)?;
 
-        let asked: Vec<&Fill> = [&head].into_iter().chain(&body).collect();
-        let looked: Vec<&Fill> = contains
+        let request_fills: Vec<&Fill> = [&head].into_iter().chain(&body).collect();
+        let searched_fills: Vec<&Fill> = contains
             .iter()
             .chain(&fresh)
             .filter_map(Needle::fill)
             .chain(identity.iter().map(|owner| &owner.value))
             .chain(headers_expected.iter().map(|(_, value)| value))
             .collect();
-        let all = || asked.iter().chain(&looked).copied();
+        let all = || request_fills.iter().chain(&searched_fills).copied();
         let places = all().flat_map(Fill::values).flat_map(Text::needs);
         let needs = sorted(places.filter(|place| site.plan.is_capture(*place)));
         let owned = all()
@@ -182,7 +182,7 @@ impl Ask {
         secrets.extend(site.plan.captures_in(all().flat_map(Fill::values)));
         secrets.extend(site.plan.environment());
         let (path, told_of_path) = about(&step.verb, &request.path);
-        let own = told.into_iter().chain(told_of_path);
+        let own = secrets_of_rest.into_iter().chain(told_of_path);
         secrets.extend(own.map(|secret| ("{secret}".to_owned(), Text::fixed(secret.into_bytes()))));
         let mut shown =
             Template { parts: vec![Part::Text(format!("{} {}", request.method, target.base_path))] };
@@ -237,7 +237,7 @@ fn head_path(head: &mut Fill, site: Site<'_>, path: &Template) -> Result<()> {
     let text = site.plan.checked(path, site.block, is_path)?;
     match text.literal() {
         Some(literal) => {
-            is_path(literal).map_err(|what| CompileError::from(format!("{field} {what}")).of(path))?;
+            is_path(literal).map_err(|problem| CompileError::from(format!("{field} {problem}")).of(path))?;
             head.push_text(literal);
         }
         None => head.push_value(text),
@@ -332,20 +332,20 @@ fn push_json(fill: &mut Fill, site: Site<'_>, json: &Json) -> Result<()> {
         }
         Json::List(list) => {
             fill.push_text(b"[");
-            for (number, each) in list.iter().enumerate() {
+            for (number, item) in list.iter().enumerate() {
                 fill.push_text(if number > 0 { b"," } else { b"" });
-                push_json(fill, site, each)?;
+                push_json(fill, site, item)?;
             }
             fill.push_text(b"]");
             Ok(())
         }
         Json::Object(fields) => {
             fill.push_text(b"{");
-            for (number, (name, each)) in fields.iter().enumerate() {
+            for (number, (name, item)) in fields.iter().enumerate() {
                 fill.push_text(if number > 0 { b"," } else { b"" });
                 quoted(fill, &Template { parts: vec![Part::Text(name.clone())] })?;
                 fill.push_text(b":");
-                push_json(fill, site, each)?;
+                push_json(fill, site, item)?;
             }
             fill.push_text(b"}");
             Ok(())
@@ -362,9 +362,9 @@ fn statuses(site: Site<'_>, method: &str, codes: &[Code]) -> Result<Statuses> {
     let is_status = |number: u32| u16::try_from(number).ok().filter(|number| (200..600).contains(number));
     let code = |code: &Code| match code {
         Code::Number(number) => {
-            let known =
+            let status =
                 is_status(*number).ok_or_else(|| format!("{number} is no final status: use 200 to 599"));
-            Ok(Status::Code(known?))
+            Ok(Status::Code(status?))
         }
         Code::Field(template) => {
             let text = site.plan.checked(template, site.block, |cell| {

@@ -47,7 +47,7 @@ fn classes() -> impl Iterator<Item = &'static str> {
 }
 
 /// The endpoint of a step, and its request line.
-fn asked(step: &Request) -> (usize, String) {
+fn target(step: &Request) -> (usize, String) {
     match step {
         Request::File(_, file) => {
             let class = classes().nth(usize::try_from(file.files.start).unwrap()).unwrap();
@@ -74,11 +74,11 @@ fn line(ask: &Ask) -> String {
 
 fn card(branch: &Branch<Request>) -> String {
     let [step] = &branch.steps[..] else { panic!("{branch:?}") };
-    let (name, (endpoint, what)) = match step {
-        Step::Request { name, request } => (name, asked(request)),
+    let (name, (endpoint, line)) = match step {
+        Step::Request { name, request } => (name, target(request)),
         Step::Deck { branches } => {
             let one = |branch: &Branch<Request>| match &branch.steps[..] {
-                [Step::Request { name, request }] if branch.weight == 1 => (name.clone(), asked(request)),
+                [Step::Request { name, request }] if branch.weight == 1 => (name.clone(), target(request)),
                 other => panic!("{other:?}"),
             };
             let all: Vec<_> = branches.iter().map(one).collect();
@@ -89,14 +89,17 @@ fn card(branch: &Branch<Request>) -> String {
                 panic!("{last}")
             };
             let (first, same) = first.split_at(first.len() - status.len() - length.len() - 2);
-            assert!(last.ends_with(same) && all.iter().all(|each| each.0 == *name && each.1.0 == *endpoint));
+            assert!(
+                last.ends_with(same)
+                    && all.iter().all(|request| request.0 == *name && request.1.0 == *endpoint)
+            );
             let what = format!("{first} to {path}, {}{same}", all.len());
             return format!("{name} {} http {what}", branch.weight);
         }
         other => panic!("{other:?}"),
     };
     let scheme = if endpoint == SECURE { "https" } else { "http" };
-    format!("{name} {} {scheme} {what}", branch.weight)
+    format!("{name} {} {scheme} {line}", branch.weight)
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use scenario::is_named_secret_on_sites;
 
 use super::ask::{Ask, Status, Statuses};
-use super::look::Lacks;
+use super::search::Missing;
 use super::{Http, LaneState};
-use crate::record::told::Told;
+use crate::record::report::Report;
 use crate::scripted::hide;
 
 /// Replaces a secret.
@@ -13,43 +13,43 @@ const HIDDEN: &str = "...";
 
 impl Http {
     /// Describes the request in flight, and its answer.
-    pub(super) fn tell_ask(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Told {
+    pub(super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Report {
         let memory = &lane.visit.memory;
         let script = &self.scripts[ask.script];
-        let (mut asked, mut rest) = (Vec::new(), Vec::new());
-        script.plan.write(&ask.shown, &memory.kept, &mut self.rng, &mut asked);
-        script.plan.write(&ask.rest, &memory.kept, &mut self.rng, &mut rest);
-        let mut told = Told {
-            asked: masked(&String::from_utf8_lossy(&asked)) + &lane.visit.way.told(),
+        let (mut request, mut rest) = (Vec::new(), Vec::new());
+        script.plan.write(&ask.shown, &memory.data, &mut self.rng, &mut request);
+        script.plan.write(&ask.rest, &memory.data, &mut self.rng, &mut rest);
+        let mut report = Report {
+            request: masked(&String::from_utf8_lossy(&request)) + &lane.visit.redirects.describe(),
             rest: String::from_utf8_lossy(&rest).into_owned(),
-            ..Told::default()
+            ..Report::default()
         };
-        script.tell(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), &mut told);
+        script.describe(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), &mut report);
         // Any captured value may be as secret as a password.
-        told.captured.iter_mut().for_each(|(_, value)| *value = None);
+        report.captured.iter_mut().for_each(|(_, value)| *value = None);
         if let Some(answer) = answer {
-            told.answered(status_line(answer, lane.status), lane.status);
-            if let Some(lacking) = self.expected(ask, lane).or_else(|| self.lacking(ask, lane)) {
-                told.said = format!("{}, {lacking}", told.said);
+            report.answered(status_line(answer, lane.status), lane.status);
+            if let Some(missing) = self.expected(ask, lane).or_else(|| self.missing_part(ask, lane)) {
+                report.answer = format!("{}, {missing}", report.answer);
             }
         }
         let hide = |http: &mut Self, text: &str| http.without_secrets(ask, lane, text);
-        told.asked = hide(self, &told.asked);
-        told.rest = hide(self, &told.rest);
-        told.said = hide(self, &told.said);
-        told.diagnostic = told.diagnostic.as_deref().map(|text| hide(self, text));
-        told
+        report.request = hide(self, &report.request);
+        report.rest = hide(self, &report.rest);
+        report.answer = hide(self, &report.answer);
+        report.diagnostic = report.diagnostic.as_deref().map(|text| hide(self, text));
+        report
     }
 
-    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, told: &str) -> String {
-        let (plan, kept) = (&self.scripts[ask.script].plan, &lane.visit.memory.kept);
+    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, report: &str) -> String {
+        let (plan, data) = (&self.scripts[ask.script].plan, &lane.visit.memory.data);
         let mut filled = |(name, text)| {
             let mut secret = Vec::new();
-            plan.write(text, kept, &mut self.rng, &mut secret);
+            plan.write(text, data, &mut self.rng, &mut secret);
             (secret, name)
         };
         let secrets: Vec<_> = ask.secrets.iter().map(|(name, text)| filled((&**name, text))).collect();
-        hide(told, &secrets)
+        hide(report, &secrets)
     }
 
     /// The expected statuses, if the status is none of them.
@@ -64,7 +64,7 @@ impl Http {
                 Status::Code(code) => code.to_string(),
                 Status::Named(text) => {
                     let mut out = Vec::new();
-                    plan.write(text, &lane.visit.memory.kept, &mut self.rng, &mut out);
+                    plan.write(text, &lane.visit.memory.data, &mut self.rng, &mut out);
                     String::from_utf8_lossy(&out).into_owned()
                 }
             });
@@ -73,17 +73,17 @@ impl Http {
     }
 
     /// The missing text or length of an answer whose status is right.
-    fn lacking(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
-        let (lacks, length) = (lane.visit.lacks?, lane.visit.length);
-        let (mut filler, mut text) = (self.filler(ask, &lane.visit.memory.kept).0, Vec::new());
-        match lacks {
-            Lacks::Length => return Some(format!("{length} bytes, expected {}", ask.length?)),
-            Lacks::End => return Some(format!("more than the {length} bytes that its head says")),
-            Lacks::Capture(number) => {
+    fn missing_part(&mut self, ask: &Ask, lane: &LaneState) -> Option<String> {
+        let (missing, length) = (lane.visit.missing?, lane.visit.length);
+        let (mut filler, mut text) = (self.filler(ask, &lane.visit.memory.data).0, Vec::new());
+        match missing {
+            Missing::Length => return Some(format!("{length} bytes, expected {}", ask.length?)),
+            Missing::End => return Some(format!("more than the {length} bytes that its head says")),
+            Missing::Capture(number) => {
                 let name = filler.plan.capture_at(ask.captures[number].place)?;
                 return Some(format!("nothing to capture as {name}"));
             }
-            Lacks::Header(number) => {
+            Missing::Header(number) => {
                 let (name, value) = &ask.headers[number];
                 text.extend_from_slice(format!("{name}: ").as_bytes());
                 if is_named_secret_on_sites(name) {
@@ -92,23 +92,26 @@ impl Http {
                     filler.write(value, &mut text);
                 }
             }
-            Lacks::Text(number) => ask.contains[number].write(&mut filler, &mut text),
-            Lacks::Fresh(number) => ask.fresh[number].write(&mut filler, &mut text),
-            Lacks::Owner => ask.identity.as_ref()?.write(&mut filler, &mut text),
+            Missing::Text(number) => ask.contains[number].write(&mut filler, &mut text),
+            Missing::Fresh(number) => ask.fresh[number].write(&mut filler, &mut text),
+            Missing::Owner => ask.identity.as_ref()?.write(&mut filler, &mut text),
         }
-        let place =
-            if matches!(lacks, Lacks::Header(_)) { "the head".to_owned() } else { format!("{length} bytes") };
+        let place = if matches!(missing, Missing::Header(_)) {
+            "the head".to_owned()
+        } else {
+            format!("{length} bytes")
+        };
         Some(format!("no {:?} in {place}", String::from_utf8_lossy(&text)))
     }
 }
 
-impl Told {
+impl Report {
     /// Takes the status of an answer from its status line.
     pub(super) fn answered(&mut self, line: String, status: u16) {
         let code = status.to_string();
         let reason = line.strip_prefix(&code).map(str::trim).filter(|reason| !reason.is_empty());
         self.diagnostic = reason.map(str::to_owned);
-        (self.said, self.code) = (line, Some(code));
+        (self.answer, self.code) = (line, Some(code));
     }
 }
 
@@ -116,12 +119,12 @@ impl Told {
 /// read before.
 pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     let status = status.to_string();
-    let said = answer.split(|&byte| byte == b'\n').find_map(|line| {
+    let answer = answer.split(|&byte| byte == b'\n').find_map(|line| {
         let line = String::from_utf8_lossy(line.trim_ascii_end());
-        let (version, said) = line.split_once(' ')?;
-        (version.starts_with("HTTP/") && said.starts_with(&status)).then(|| said.to_owned())
+        let (version, answer) = line.split_once(' ')?;
+        (version.starts_with("HTTP/") && answer.starts_with(&status)).then(|| answer.to_owned())
     });
-    said.unwrap_or(status)
+    answer.unwrap_or(status)
 }
 
 /// A request's line without values that may be secret: parameters of the query, the fragment and the path
@@ -142,11 +145,11 @@ pub(super) fn masked(line: &str) -> String {
         shown.push_str(before);
         in_path &= before.ends_with([';', '&']);
         let ends: &[char] = if in_path { &['/', '?', '#'] } else { &['&', '#'] };
-        let (parameter, others) = after.split_at(after.find(ends).unwrap_or(after.len()));
+        let (parameter, remainder) = after.split_at(after.find(ends).unwrap_or(after.len()));
         rest = match parameter.split_once('=') {
             Some((name, _)) if is_named_secret_on_sites(name) => {
                 shown.push_str(&format!("{name}={HIDDEN}"));
-                others
+                remainder
             }
             _ => after,
         };

@@ -12,7 +12,7 @@ use super::describe::status_line;
 use super::target::Target;
 use super::{Http, LaneState, Stage};
 use crate::record::failure::Failure;
-use crate::record::told::Told;
+use crate::record::report::Report;
 
 /// A request for a file of a class. Each request draws one of the class's files, all with the same
 /// probability.
@@ -85,26 +85,26 @@ impl Http {
     }
 
     /// Describes the request in flight by its method and path, and its answer.
-    pub(super) fn tell_file(&self, request: &FileRequest, lane: &LaneState, answer: Option<&[u8]>) -> Told {
-        let mut asked = request.before_path.clone();
+    pub(super) fn report_file(&self, file: &FileRequest, lane: &LaneState, answer: Option<&[u8]>) -> Report {
+        let mut line = file.before_path.clone();
         if let Some(file) = self.shared.files.as_deref().and_then(|set| set.file(lane.file.number)) {
-            file.write_path(&mut asked);
+            file.write_path(&mut line);
         }
-        let mut told = Told { asked: String::from_utf8_lossy(&asked).into_owned(), ..Told::default() };
-        (told.user, told.iteration) = lane.visit.memory.kept.whose();
+        let mut report = Report { request: String::from_utf8_lossy(&line).into_owned(), ..Report::default() };
+        (report.user, report.iteration) = lane.visit.memory.data.user_and_iteration();
         if let Some(answer) = answer {
-            told.answered(status_line(answer, lane.status), lane.status);
+            report.answered(status_line(answer, lane.status), lane.status);
             if lane.status != 200 {
-                told.said.push_str(", expected 200");
+                report.answer.push_str(", expected 200");
             } else if let Some(checker) = lane.file.checker.as_ref().filter(|_| self.shared.verify) {
                 let (length, size) = (lane.visit.length, checker.size());
                 if length != size {
-                    told.said.push_str(&format!(", {length} bytes, expected {size}"));
+                    report.answer.push_str(&format!(", {length} bytes, expected {size}"));
                 } else if let Some(place) = checker.finish() {
-                    told.said.push_str(&format!(", byte {place} is not that of the file"));
+                    report.answer.push_str(&format!(", byte {place} is not that of the file"));
                 }
             }
         }
-        told
+        report
     }
 }

@@ -5,7 +5,7 @@ use scenario::{Block, Field, Part as Piece, Template};
 use super::escape::{Escape, push};
 use super::visitors::{PeopleView, Property};
 use crate::compile_error::Result;
-use crate::fill::{Kept, Plan, Text};
+use crate::fill::{LaneData, Plan, Text};
 
 /// A text whose fields have been resolved.
 #[derive(Debug, Clone, Default)]
@@ -73,8 +73,8 @@ impl Fill {
             return Ok(());
         }
         let person = site.plan.person_column(&text);
-        let known = person.and_then(|(source, name)| Some((source, Property::named(name)?)));
-        self.parts.push(match known {
+        let property = person.and_then(|(source, name)| Some((source, Property::named(name)?)));
+        self.parts.push(match property {
             Some((_, property)) if property.is_derived() && !site.has_visitors => {
                 return Err(
                     "it names properties of people, but the engine was started without visitors".into()
@@ -133,7 +133,7 @@ fn is_line(text: &[u8]) -> bool {
 /// The values for the fields of texts.
 pub(super) struct Filler<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) kept: &'a Kept,
+    pub(super) data: &'a LaneData,
     pub(super) rng: &'a mut fastrand::Rng,
     pub(super) people: &'a mut PeopleView,
     /// Buffer for a value before its escape.
@@ -147,10 +147,10 @@ impl Filler<'_> {
         for part in &fill.parts {
             match part {
                 Part::Text(text) => out.extend_from_slice(text),
-                Part::Value(text, Escape::Plain) => self.plan.write(text, self.kept, self.rng, out),
+                Part::Value(text, Escape::Plain) => self.plan.write(text, self.data, self.rng, out),
                 Part::Value(text, how) => {
                     self.raw.clear();
-                    self.plan.write(text, self.kept, self.rng, self.raw);
+                    self.plan.write(text, self.data, self.rng, self.raw);
                     match how {
                         Escape::Line if is_line(self.raw) => out.extend_from_slice(self.raw),
                         Escape::Line => return false,
@@ -158,7 +158,7 @@ impl Filler<'_> {
                     }
                 }
                 Part::Person { source, property, how } => {
-                    self.people.write(self.kept.row(*source), *property, *how, out);
+                    self.people.write(self.data.row(*source), *property, *how, out);
                 }
             }
         }

@@ -13,7 +13,7 @@ use super::head::{self, Head};
 use super::judge::{conclude, path_of};
 use super::request::Request;
 use super::{Http, LaneState, Stage};
-use crate::fill::Kept;
+use crate::fill::LaneData;
 use crate::protocol::Received;
 use crate::record::failure::Failure;
 
@@ -41,24 +41,24 @@ impl Http {
         let mut locations = head::lines(bytes, b"location");
         let location = locations.next().unwrap_or_default();
         let is_one = locations.all(|other| other == location);
-        if lane.visit.way.hops == 0 {
+        if lane.visit.redirects.hops == 0 {
             self.write_head(ask, lane);
-            lane.visit.way.begin(self.scratch.split(|&byte| byte == b' ').nth(1).unwrap_or_default());
+            lane.visit.redirects.begin(self.scratch.split(|&byte| byte == b' ').nth(1).unwrap_or_default());
         }
-        let way = &mut lane.visit.way;
-        way.hops += 1;
-        way.tell(head.status, location);
+        let redirects = &mut lane.visit.redirects;
+        redirects.hops += 1;
+        redirects.note(head.status, location);
         let origin = Origin {
             secure: ask.host.encrypted,
             authority: ask.follows.as_deref().unwrap_or_default().as_bytes(),
         };
-        let failure = match locate(&way.target, location, origin) {
+        let failure = match locate(&redirects.target, location, origin) {
             Err(Astray::Elsewhere) => Some(Failure::RedirectElsewhere),
             Ok(_) if !is_one => Some(Failure::BadRedirect),
             Err(Astray::Broken) => Some(Failure::BadRedirect),
-            Ok(_) if way.hops > MOST_REDIRECTS => Some(Failure::TooManyRedirects),
+            Ok(_) if redirects.hops > MOST_REDIRECTS => Some(Failure::TooManyRedirects),
             Ok(target) => {
-                way.target = target;
+                redirects.target = target;
                 None
             }
         };
@@ -69,7 +69,7 @@ impl Http {
             _ => false,
         };
         if becomes_get {
-            way.gets = true;
+            redirects.is_get = true;
             // The change has been answered.
             lane.visit.memory.changing = false;
         }
@@ -126,11 +126,11 @@ impl Http {
     pub(super) fn ask_again(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
         self.write_head(ask, lane);
         let visit = &mut lane.visit;
-        let gets = visit.way.gets;
-        out.extend_from_slice(if gets { b"GET" } else { ask.method.as_bytes() });
+        let is_get = visit.redirects.is_get;
+        out.extend_from_slice(if is_get { b"GET" } else { ask.method.as_bytes() });
         out.push(b' ');
         let start = out.len();
-        out.extend_from_slice(&visit.way.target);
+        out.extend_from_slice(&visit.redirects.target);
         if ask.keeps_cookies {
             visit.path.clear();
             visit.path.extend_from_slice(path_of(&out[start - 1..]));
@@ -140,32 +140,32 @@ impl Http {
         for line in rest.split_inclusive(|&byte| byte == b'\n') {
             // RFC 9110 section 15.4: a request without content has no header lines about content.
             let of_content = line.get(..8).is_some_and(|name| name.eq_ignore_ascii_case(b"content-"));
-            if !(gets && of_content) {
+            if !(is_get && of_content) {
                 out.extend_from_slice(line);
             }
         }
         if ask.sends_cookies {
             visit.jar.write(ask.place(&visit.path), out);
         }
-        if gets {
+        if is_get {
             out.extend_from_slice(b"\r\n");
             return;
         }
-        let (mut filler, scratch) = self.filler(ask, &visit.memory.kept);
+        let (mut filler, scratch) = self.filler(ask, &visit.memory.data);
         ask.write_rest(&mut filler, scratch, out);
     }
 
     /// Writes the head of the first request, without its cookies, to the scratch buffer.
     fn write_head(&mut self, ask: &Ask, lane: &LaneState) {
-        let (mut filler, scratch) = self.filler(ask, &lane.visit.memory.kept);
+        let (mut filler, scratch) = self.filler(ask, &lane.visit.memory.data);
         scratch.clear();
         // The head was written before, so this cannot fail.
         filler.write(&ask.head, scratch);
     }
 
     /// The values for a request's texts, and a buffer for one text.
-    pub(super) fn filler<'a>(&'a mut self, ask: &Ask, kept: &'a Kept) -> (Filler<'a>, &'a mut Vec<u8>) {
+    pub(super) fn filler<'a>(&'a mut self, ask: &Ask, data: &'a LaneData) -> (Filler<'a>, &'a mut Vec<u8>) {
         let Self { scripts, rng, people, raw, scratch, .. } = self;
-        (Filler { plan: &scripts[ask.script].plan, kept, rng, people, raw }, scratch)
+        (Filler { plan: &scripts[ask.script].plan, data, rng, people, raw }, scratch)
     }
 }

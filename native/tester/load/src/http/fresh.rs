@@ -7,27 +7,27 @@ use scenario::{Body, Data, Deal, Field, Json, Request, Rows, Scenario, Step, Tem
 pub(super) fn check(scenario: &Scenario) -> Result<()> {
     let operations = scenario.operations.iter().map(|operation| &operation.steps);
     for steps in [&scenario.start].into_iter().chain(operations) {
-        let asked = flat(steps).into_iter().filter_map(|step| match &step.verb {
+        let requests = flat(steps).into_iter().filter_map(|step| match &step.verb {
             Verb::Request(request) => Some((step, &**request)),
             _ => None,
         });
-        let asked: Vec<_> = asked.collect();
-        let Some(text) = asked.iter().find_map(|(step, _)| step.expect.fresh.first()) else { continue };
+        let requests: Vec<_> = requests.collect();
+        let Some(text) = requests.iter().find_map(|(step, _)| step.expect.fresh.first()) else { continue };
         let is_about = |step: &Step, request: &Request| {
             !matches!(request.method, "GET" | "HEAD") || !step.expect.fresh.is_empty()
         };
-        let found = asked
+        let shared = requests
             .iter()
             .filter(|(step, request)| is_about(step, request))
             .flat_map(|(step, request)| named(scenario, step, request))
             .find(|data| !is_own(data));
-        if let Some(data) = found {
-            let what = format!(
+        if let Some(data) = shared {
+            let message = format!(
                 "fresh proves nothing of data {:?}, whose rows other users may change meanwhile: \
                  give it deal = \"exclusive\"",
                 data.name
             );
-            return Err(CompileError::from(what).of(text));
+            return Err(CompileError::from(message).of(text));
         }
     }
     Ok(())
@@ -61,8 +61,8 @@ fn texts_of<'s>(json: &'s Json, texts: &mut Vec<&'s Template>) {
     match json {
         Json::Text(text) => texts.push(text),
         Json::Literal(_) => {}
-        Json::List(list) => list.iter().for_each(|each| texts_of(each, texts)),
-        Json::Object(fields) => fields.iter().for_each(|(_, each)| texts_of(each, texts)),
+        Json::List(list) => list.iter().for_each(|item| texts_of(item, texts)),
+        Json::Object(fields) => fields.iter().for_each(|(_, item)| texts_of(item, texts)),
     }
 }
 
@@ -71,7 +71,7 @@ fn data_of<'s>(scenario: &'s Scenario, text: &Template) -> Vec<&'s Data> {
     let of = |field: &Field| match field {
         Field::Column(name, _) | Field::Name(name) => {
             let data: Vec<_> = scenario.data.iter().filter(|data| data.name == *name).collect();
-            let value = scenario.values.iter().find(|(known, _)| known == name);
+            let value = scenario.values.iter().find(|(key, _)| key == name);
             match value {
                 Some((_, text)) if data.is_empty() => data_of(scenario, text),
                 _ => data,

@@ -27,8 +27,8 @@ impl Heads {
         bodiless: bool,
         bytes: &[u8],
     ) -> Result<Option<Head>, HeadError> {
-        if let Some(Some((known, head))) = self.0.get(request)
-            && bytes.starts_with(known)
+        if let Some(Some((last_bytes, head))) = self.0.get(request)
+            && bytes.starts_with(last_bytes)
         {
             return Ok(Some(*head));
         }
@@ -46,9 +46,9 @@ impl Heads {
         if request >= self.0.len() {
             self.0.resize(request + 1, None);
         }
-        let (known, last) = self.0[request].get_or_insert_with(|| (Vec::new(), head));
-        known.clear();
-        known.extend_from_slice(&bytes[..length]);
+        let (last_bytes, last) = self.0[request].get_or_insert_with(|| (Vec::new(), head));
+        last_bytes.clear();
+        last_bytes.extend_from_slice(&bytes[..length]);
         *last = head;
         Ok(Some(head))
     }
@@ -59,9 +59,9 @@ pub(super) const SET_COOKIE: &[u8] = b"set-cookie";
 /// The values of the header lines with this name. A folded line begins with white space and never matches.
 pub(super) fn lines<'h>(head: &'h [u8], name: &[u8]) -> impl Iterator<Item = &'h [u8]> {
     head.split(|&byte| byte == b'\n').filter_map(move |line| {
-        let (found, value) = line.split_at_checked(name.len())?;
+        let (key, value) = line.split_at_checked(name.len())?;
         let value = value.strip_prefix(b":")?;
-        found.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
+        key.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
     })
 }
 

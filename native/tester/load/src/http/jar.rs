@@ -73,13 +73,13 @@ impl Jar {
             max_age.map_or(expires_s, |age| Some(if age > 0 { now_s().saturating_add(age) } else { 0 }));
         let path = if path.starts_with(b"/") { path } else { default_path(place.path) };
         let same = |cookie: &Cookie| cookie.host == place.host && cookie.name == name && cookie.path == path;
-        let known = self.cookies.iter().position(same);
+        let index = self.cookies.iter().position(same);
         if expires_s.is_some_and(|at_s| at_s <= now_s()) {
-            known.map(|known| self.cookies.remove(known));
+            index.map(|index| self.cookies.remove(index));
             return;
         }
-        if let Some(known) = known {
-            let cookie = &mut self.cookies[known];
+        if let Some(index) = index {
+            let cookie = &mut self.cookies[index];
             cookie.value.clear();
             cookie.value.extend_from_slice(value);
             (cookie.secure, cookie.expires_s) = (secure, expires_s);

@@ -10,8 +10,8 @@ use super::ask::{Ask, Captured, From, Needle, Owner, Status, Statuses};
 use super::escape::push_number;
 use super::fill::Filler;
 use super::jar::{Jar, Place};
-use super::look::{Lacks, between};
-use super::way::Way;
+use super::redirects::Redirects;
+use super::search::{Missing, between};
 use super::{Http, LaneState, Stage, head};
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
@@ -31,9 +31,9 @@ pub(super) struct Visit {
     /// Whether a change of the current operation was refused. Then no page can show all changes.
     pub(super) refused: bool,
     /// The missing part of the current answer.
-    pub(super) lacks: Option<Lacks>,
+    pub(super) missing: Option<Missing>,
     pub(super) length: u64,
-    pub(super) way: Way,
+    pub(super) redirects: Redirects,
 }
 
 impl Ask {
@@ -62,16 +62,16 @@ impl Http {
     pub(super) fn ask(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
         lane.stage = Stage::Head;
         let visit = &mut lane.visit;
-        visit.lacks = None;
-        visit.way.hops = 0;
+        visit.missing = None;
+        visit.redirects.hops = 0;
         let memory = &mut visit.memory;
-        memory.give_up(&mut self.scripts[ask.script].drawers);
-        if !ask.needs.iter().all(|place| memory.kept.knows(*place)) {
+        memory.give_up(&mut self.scripts[ask.script].dealers);
+        if !ask.needs.iter().all(|place| memory.data.has_value(*place)) {
             return Encoded::Missing;
         }
-        (memory.found, memory.too_many) = (0, false);
+        (memory.captured, memory.too_many) = (0, false);
         let start = out.len();
-        let (mut filler, scratch) = self.filler(ask, &memory.kept);
+        let (mut filler, scratch) = self.filler(ask, &memory.data);
         if !filler.write(&ask.head, out) {
             out.truncate(start);
             return Encoded::Missing;
@@ -87,7 +87,7 @@ impl Http {
         if ask.writes() {
             memory.changing = true;
             for source in &ask.owned {
-                self.scripts[ask.script].drawers.changes(&memory.kept, *source);
+                self.scripts[ask.script].dealers.changes(&memory.data, *source);
             }
         }
         Encoded::Send
@@ -95,7 +95,7 @@ impl Http {
 
     #[inline]
     pub(super) fn judge_head(&mut self, ask: &Ask, lane: &mut LaneState, bytes: &[u8], sets_cookies: bool) {
-        let Visit { memory, jar, path, lacks, .. } = &mut lane.visit;
+        let Visit { memory, jar, path, missing, .. } = &mut lane.visit;
         if sets_cookies && ask.keeps_cookies {
             for line in head::lines(bytes, head::SET_COOKIE) {
                 jar.set(line, ask.place(path));
@@ -116,13 +116,13 @@ impl Http {
         if !self.shared.verify {
             return;
         }
-        let (mut filler, scratch) = self.filler(ask, &memory.kept);
-        let lacking = ask.headers.iter().position(|(name, value)| {
+        let (mut filler, scratch) = self.filler(ask, &memory.data);
+        let part = ask.headers.iter().position(|(name, value)| {
             scratch.clear();
             filler.write(value, scratch);
             !head::lines(bytes, name.as_bytes()).any(|line| line == scratch)
         });
-        *lacks = lacking.map(Lacks::Header);
+        *missing = part.map(Missing::Header);
     }
 
     /// The failure of an answer, the worst kind first.
@@ -130,32 +130,32 @@ impl Http {
     pub(super) fn judge(&mut self, ask: &Ask, lane: &mut LaneState, body: Option<&[u8]>) -> Option<Failure> {
         let (verify, body) = (self.shared.verify, body.unwrap_or_default());
         let visit = &mut lane.visit;
-        let drawers = &self.scripts[ask.script].drawers;
+        let dealers = &self.scripts[ask.script].dealers;
         let must_be_fresh = verify
             && visit.changed
             && !visit.refused
-            && ask.owned.iter().all(|source| drawers.is_ours(&visit.memory.kept, *source));
-        let (filler, text) = self.filler(ask, &visit.memory.kept);
-        let mut look = Look { body, filler, text };
-        let owner = ask.identity.as_ref().filter(|_| verify).map(|check| look.whose(check));
-        let (failure, lacks) = if owner == Some(Whose::Anothers) {
-            (Failure::Leak, Lacks::Owner)
-        } else if !look.accepts(&ask.statuses, lane.status) {
+            && ask.owned.iter().all(|source| dealers.is_ours(&visit.memory.data, *source));
+        let (filler, text) = self.filler(ask, &visit.memory.data);
+        let mut search = BodySearch { body, filler, text };
+        let owner = ask.identity.as_ref().filter(|_| verify).map(|check| search.page_owner(check));
+        let (failure, missing) = if owner == Some(Person::Other) {
+            (Failure::Leak, Missing::Owner)
+        } else if !search.accepts(&ask.statuses, lane.status) {
             return Some(Failure::Status(lane.status));
         } else if ask.length.is_some_and(|wanted| wanted != visit.length) {
-            (Failure::WrongLength, Lacks::Length)
-        } else if let Some(header) = visit.lacks {
+            (Failure::WrongLength, Missing::Length)
+        } else if let Some(header) = visit.missing {
             (Failure::WrongAnswer, header)
-        } else if owner == Some(Whose::Nobodys) {
-            (Failure::WrongAnswer, Lacks::Owner)
-        } else if verify && let Some(number) = look.lacks(&ask.contains) {
-            (Failure::WrongAnswer, Lacks::Text(number))
-        } else if must_be_fresh && let Some(number) = look.lacks(&ask.fresh) {
-            (Failure::Stale, Lacks::Fresh(number))
+        } else if owner == Some(Person::None) {
+            (Failure::WrongAnswer, Missing::Owner)
+        } else if verify && let Some(number) = search.first_missing(&ask.contains) {
+            (Failure::WrongAnswer, Missing::Text(number))
+        } else if must_be_fresh && let Some(number) = search.first_missing(&ask.fresh) {
+            (Failure::Stale, Missing::Fresh(number))
         } else {
             return self.capture_for(ask, visit, body);
         };
-        visit.lacks = Some(lacks);
+        visit.missing = Some(missing);
         Some(failure)
     }
 
@@ -167,25 +167,25 @@ impl Http {
                 From::Between { before, until } => {
                     let mut rest = body;
                     let all = std::iter::from_fn(|| {
-                        let found = between(rest, before, until)?;
-                        let end = found.as_ptr() as usize - rest.as_ptr() as usize + found.len();
+                        let captured = between(rest, before, until)?;
+                        let end = captured.as_ptr() as usize - rest.as_ptr() as usize + captured.len();
                         rest = &rest[end + until.needle().len()..];
-                        Some(found)
+                        Some(captured)
                     });
                     capture.keep(number, all, memory, &mut self.rng);
                 }
                 From::Json(pointer) => {
                     let parsed =
                         json.get_or_insert_with(|| serde_json::from_slice::<serde_json::Value>(body).ok());
-                    let found = parsed.as_ref().and_then(|value| value.pointer(pointer));
-                    let texts = found.map(texts_of).unwrap_or_default();
+                    let captured = parsed.as_ref().and_then(|value| value.pointer(pointer));
+                    let texts = captured.map(texts_of).unwrap_or_default();
                     capture.keep(number, texts.iter().map(String::as_bytes), memory, &mut self.rng);
                 }
                 _ => {}
             }
-            if memory.found & 1 << number == 0 {
+            if memory.captured & 1 << number == 0 {
                 let Some(texts) = &capture.default else {
-                    visit.lacks = Some(Lacks::Capture(number));
+                    visit.missing = Some(Missing::Capture(number));
                     return Some(Failure::NothingCaptured);
                 };
                 memory.keep_default(capture.place, capture.take, texts);
@@ -215,18 +215,18 @@ impl Captured {
         memory: &mut Memory,
         rng: &mut fastrand::Rng,
     ) {
-        let Memory { kept, found, too_many, .. } = memory;
+        let Memory { data, captured, too_many, .. } = memory;
         if self.take == Take::All {
-            kept.empty(self.place);
+            data.empty(self.place);
         }
-        for (met, value) in (1..).zip(values.filter(|value| !value.as_ref().is_empty())) {
+        for (count, value) in (1..).zip(values.filter(|value| !value.as_ref().is_empty())) {
             let value = value.as_ref();
-            *found |= 1 << number;
+            *captured |= 1 << number;
             match self.take {
-                Take::All => *too_many |= !kept.add(self.place, value),
-                Take::First => return kept.keep(self.place, value),
+                Take::All => *too_many |= !data.add(self.place, value),
+                Take::First => return data.keep(self.place, value),
                 // The nth value replaces the kept one with probability 1/n, so all values are equally likely.
-                Take::Random if rng.usize(..met) == 0 => kept.keep(self.place, value),
+                Take::Random if rng.usize(..count) == 0 => data.keep(self.place, value),
                 Take::Random => {}
             }
         }
@@ -246,7 +246,7 @@ fn texts_of(value: &serde_json::Value) -> Vec<String> {
         serde_json::Value::Number(number) => vec![number.to_string()],
         serde_json::Value::Bool(flag) => vec![flag.to_string()],
         serde_json::Value::Array(values) => {
-            values.iter().filter(|each| !each.is_array()).flat_map(texts_of).collect()
+            values.iter().filter(|item| !item.is_array()).flat_map(texts_of).collect()
         }
         _ => Vec::new(),
     }
@@ -260,34 +260,34 @@ pub(super) fn path_of(request: &[u8]) -> &[u8] {
 
 /// The person of a page: the requested person, another person, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    Asked,
-    Anothers,
-    Nobodys,
+enum Person {
+    Right,
+    Other,
+    None,
 }
 
 /// An answer's body while it is searched.
-struct Look<'a> {
+struct BodySearch<'a> {
     body: &'a [u8],
     filler: Filler<'a>,
     text: &'a mut Vec<u8>,
 }
 
-impl Look<'_> {
+impl BodySearch<'_> {
     #[inline]
-    fn whose(&mut self, owner: &Owner) -> Whose {
-        let Some(found) = between(self.body, &owner.before, &owner.until) else { return Whose::Nobodys };
+    fn page_owner(&mut self, owner: &Owner) -> Person {
+        let Some(value) = between(self.body, &owner.before, &owner.until) else { return Person::None };
         let mut is = |fill| {
             self.text.clear();
             self.filler.write(fill, self.text);
-            self.text == found
+            self.text == value
         };
-        if is(&owner.value) || owner.other.as_ref().is_some_and(is) { Whose::Asked } else { Whose::Anothers }
+        if is(&owner.value) || owner.other.as_ref().is_some_and(is) { Person::Right } else { Person::Other }
     }
 
     /// The index of the first text that the body lacks.
     #[inline]
-    fn lacks(&mut self, needles: &[Needle]) -> Option<usize> {
+    fn first_missing(&mut self, needles: &[Needle]) -> Option<usize> {
         needles.iter().position(|needle| !self.has(needle))
     }
 
@@ -311,7 +311,7 @@ impl Look<'_> {
                 Status::Code(code) => *code == status,
                 Status::Named(text) => {
                     self.text.clear();
-                    self.filler.plan.write(text, self.filler.kept, self.filler.rng, self.text);
+                    self.filler.plan.write(text, self.filler.data, self.filler.rng, self.text);
                     std::str::from_utf8(self.text).is_ok_and(|text| text.parse() == Ok(status))
                 }
             }),

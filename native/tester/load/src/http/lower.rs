@@ -55,7 +55,7 @@ impl Requests<'_> {
         let Target { host, tls, secure, .. } = self.target;
         let Connection { name, tls: wanted, .. } = connection;
         let main = Host { name: host.as_str().into(), number: 0, secure: false, encrypted: tls.is_some() };
-        let wrong = |what: &str| Err(CompileError::from(what).at(["connection", name]));
+        let wrong = |message: &str| Err(CompileError::from(message).at(["connection", name]));
         match (*wanted, tls, secure) {
             (Some(Tls::StartTls), ..) => wrong("a site has no StartTLS: write tls = true"),
             (Some(Tls::Always), None, Some(endpoint)) => {
@@ -100,7 +100,8 @@ impl Lower for Requests<'_> {
     fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>> {
         let Place { spec, scenario, .. } = place;
         let chosen = |name: &str| spec.operation.as_ref().is_none_or(|only| only == name);
-        let operations = || scenario.operations.iter().enumerate().filter(|(_, each)| chosen(&each.name));
+        let operations =
+            || scenario.operations.iter().enumerate().filter(|(_, operation)| chosen(&operation.name));
         if !spec.classes
             || !scenario.start.is_empty()
             || !operations().all(|(_, operation)| is_kind_of_request(scenario, operation))
@@ -140,8 +141,8 @@ impl Requests<'_> {
         let host = self.host(scripted::connection(scenario, &step.on)?)?;
         let site = Site { plan, block, has_visitors: self.has_visitors };
         let ask = |step: &Step, request: &scenario::Request| {
-            let way = (self.target, host.clone(), cookies);
-            let ask = Ask::new(*script, site, (step, request), &scenario.headers, way)?;
+            let route = (self.target, host.clone(), cookies);
+            let ask = Ask::new(*script, site, (step, request), &scenario.headers, route)?;
             Ok(Request::Ask(self.number(), Box::new(ask)))
         };
         match &step.verb {
@@ -173,7 +174,7 @@ impl Requests<'_> {
                 let content = if *random { "random" } else { "constant" };
                 let path = path.replace("{size}", &bytes.to_string()).replace("{content}", content);
                 is_path(path.replace("{copy}", "0").as_bytes())
-                    .map_err(|what| format!("the path {path:?} of the program {program:?} {what}"))?;
+                    .map_err(|problem| format!("the path {path:?} of the program {program:?} {problem}"))?;
                 let mut step = step.clone();
                 // Answers with another status may have another length.
                 if step.expect.statuses.iter().all(|code| *code == Code::Number(200)) {
@@ -204,7 +205,7 @@ impl Requests<'_> {
 /// connection.
 fn is_kind_of_request(scenario: &Scenario, operation: &Operation) -> bool {
     let [step] = &operation.steps[..] else { return false };
-    let Some(connection) = scenario.connections.iter().find(|each| each.name == step.on) else {
+    let Some(connection) = scenario.connections.iter().find(|connection| connection.name == step.on) else {
         return false;
     };
     let is_plain = operation.counts.is_none()

@@ -24,15 +24,15 @@ mod fresh;
 mod head;
 mod jar;
 mod judge;
-mod look;
 mod lower;
 mod receive;
+mod redirects;
 mod request;
+mod search;
 mod target;
 #[cfg(test)]
 mod tests;
 mod visitors;
-mod way;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ use wire::http::Body;
 
 use crate::choose::ring::RingCursor;
 use crate::config::{Config, KeysConfig};
-use crate::fill::{Given, Tables};
+use crate::fill::{DataSources, Tables};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::record::failure::Failure;
 use crate::scenario_spec::ScenarioSpec;
@@ -140,7 +140,8 @@ impl Shared {
         threads: usize,
     ) -> Result<ProgramSpec<Request>, Problems> {
         let people = Arc::new(VisitorColumns::new(self.visitors.clone(), self.target.size));
-        let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: true };
+        let sources =
+            DataSources { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: true };
         let lower = Requests {
             target: &self.target,
             files: self.files.as_deref(),
@@ -149,7 +150,7 @@ impl Shared {
             next: Cell::new(self.requests),
         };
         let seeds = (threads, keys.seed);
-        let (program, script) = scripted::convert(&lower, spec, self.scripts.len(), "", &given, seeds)?;
+        let (program, script) = scripted::convert(&lower, spec, self.scripts.len(), "", &sources, seeds)?;
         self.requests = lower.next.get();
         self.scripts.push(script);
         Ok(program)

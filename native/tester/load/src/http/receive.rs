@@ -3,13 +3,13 @@
 use wire::http::{Body, Framing};
 
 use super::judge::conclude;
-use super::look::Lacks;
 use super::request::Request;
+use super::search::Missing;
 use super::{Http, LaneState, Stage};
 use crate::fill::{Draw, Preparation};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
-use crate::record::told::Told;
+use crate::record::report::Report;
 
 /// Longer bodies are refused: a page of a person is far smaller.
 const BODY_BYTES: u64 = 16 << 20;
@@ -30,11 +30,11 @@ impl Protocol for Http {
     }
 
     fn lost_rows(&self) -> u64 {
-        self.scripts.iter().map(|script| script.drawers.lost()).sum()
+        self.scripts.iter().map(|script| script.dealers.lost()).sum()
     }
 
-    fn take_rows_back(&mut self) -> u64 {
-        self.scripts.iter_mut().map(|script| script.drawers.take_back()).sum()
+    fn take_returned_rows(&mut self) -> u64 {
+        self.scripts.iter_mut().map(|script| script.dealers.take_returned()).sum()
     }
 
     fn connected(&mut self, lane: &mut LaneState) {
@@ -46,7 +46,7 @@ impl Protocol for Http {
     fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         let visit = &mut lane.visit;
         // A lane that waits for a row has taken a person already.
-        if preparation.takes && !visit.memory.kept.waits() {
+        if preparation.takes && !visit.memory.data.waits() {
             visit.taken = self.ring.as_mut().map(|ring| ring.take().person);
         }
         if preparation.draws.contains(&Draw::Iteration) {
@@ -68,7 +68,7 @@ impl Protocol for Http {
     }
 
     fn count(&mut self, list: usize, lane: &mut LaneState) -> u64 {
-        lane.visit.memory.kept.begin(list)
+        lane.visit.memory.data.begin(list)
     }
 
     #[inline]
@@ -131,10 +131,10 @@ impl Protocol for Http {
         lane.keeps
     }
 
-    fn tell(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Told {
+    fn describe(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Report {
         match request {
-            Request::Ask(_, ask) => self.tell_ask(ask, lane, answer),
-            Request::File(_, file) => self.tell_file(file, lane, answer),
+            Request::Ask(_, ask) => self.describe_ask(ask, lane, answer),
+            Request::File(_, file) => self.report_file(file, lane, answer),
         }
     }
 
@@ -261,7 +261,7 @@ impl Http {
         if came > consumed {
             // No other request is in flight, so the body is longer than its head announces.
             if failure.is_none() {
-                (failure, lane.visit.lacks) = (Some(Failure::WrongLength), Some(Lacks::End));
+                (failure, lane.visit.missing) = (Some(Failure::WrongLength), Some(Missing::End));
             }
             lane.keeps = false;
         }

@@ -16,7 +16,7 @@ pub(super) fn finder(text: &str) -> Result<Finder> {
 
 /// The missing part of an answer; numbers are indexes of expected header lines, texts or captures.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Lacks {
+pub(super) enum Missing {
     Header(usize),
     Owner,
     Text(usize),

@@ -88,7 +88,7 @@ pub enum TargetError {
     #[error("target.files: {0}")]
     Files(#[from] files::SpecError),
     #[error("a connection of HTTP/1.0 ends with its answer: leave its \"per\" out, or write http = \"1.1\"")]
-    Kept,
+    LaneData,
     #[error(
         "target.tls and target.secure contradict one another: leave \"secure\" out to use TLS everywhere, \
          \"tls\" to use it for the connections that ask for it"
@@ -144,14 +144,14 @@ impl Target {
             return Err(TargetError::BasePath(self.base_path.clone()));
         }
         if self.http10 && self.keepalive {
-            return Err(TargetError::Kept);
+            return Err(TargetError::LaneData);
         }
         if let Some(Secure { port, .. }) = self.secure.as_deref() {
             if self.tls.is_some() {
                 return Err(TargetError::SecureTwice);
             }
             let addresses = self.addresses();
-            if addresses.iter().any(|clear| addresses.iter().any(|each| each[SECURE] == clear[MAIN])) {
+            if addresses.iter().any(|clear| addresses.iter().any(|other| other[SECURE] == clear[MAIN])) {
                 return Err(TargetError::SecurePort(*port));
             }
         }
@@ -207,10 +207,10 @@ impl TargetAddress for Target {
     }
 
     fn security(&self) -> Result<Vec<Option<Security>>, ConfigError> {
-        let made = |spec, host| Security::new(spec, host, &[b"http/1.1"], None);
-        let mut security = vec![self.tls.as_ref().map(|spec| made(spec, &self.host)).transpose()?];
+        let security_of = |spec, host| Security::new(spec, host, &[b"http/1.1"], None);
+        let mut security = vec![self.tls.as_ref().map(|spec| security_of(spec, &self.host)).transpose()?];
         if let Some(secure) = &self.secure {
-            security.push(Some(made(&secure.tls, self.secure_host())?));
+            security.push(Some(security_of(&secure.tls, self.secure_host())?));
         }
         Ok(security)
     }

@@ -62,15 +62,15 @@ impl Lane {
     /// The same, of a page of a person; returns whose.
     fn ask_page(&mut self) -> u64 {
         let request = self.ask();
-        let whose = request.strip_prefix("GET /?u=").unwrap().split(' ').next().unwrap();
-        whose.parse().unwrap()
+        let user_and_iteration = request.strip_prefix("GET /?u=").unwrap().split(' ').next().unwrap();
+        user_and_iteration.parse().unwrap()
     }
 
     /// Feeds an answer piece by piece, as a lane does, and returns what came of it.
     fn feed(&mut self, answer: &[u8], cuts: &[usize]) -> Received {
         let Self { http, state, program, pc } = self;
-        let (_, request) = program.asked(*pc).unwrap();
-        let (mut kept, mut at) = (Vec::new(), 0);
+        let (_, request) = program.request_at(*pc).unwrap();
+        let (mut data, mut at) = (Vec::new(), 0);
         let mut ends: Vec<_> =
             cuts.iter().map(|cut| cut % (answer.len() + 1)).chain([answer.len()]).collect();
         ends.sort_unstable();
@@ -78,10 +78,10 @@ impl Lane {
             if end == at {
                 continue;
             }
-            kept.extend_from_slice(&answer[at..end]);
+            data.extend_from_slice(&answer[at..end]);
             at = end;
-            match http.receive(request, state, &kept) {
-                Received::Partial { consumed } => drop(kept.drain(..consumed)),
+            match http.receive(request, state, &data) {
+                Received::Partial { consumed } => drop(data.drain(..consumed)),
                 over => return over,
             }
         }
@@ -162,8 +162,8 @@ fn a_failure_is_described_by_its_last_status_without_secrets() {
         (None, ""),
     ] {
         let Lane { http, state, program, pc } = &mut lane;
-        let (_, request) = program.asked(*pc).unwrap();
-        assert_eq!(http.tell(request, state, answer).to_string(), format!("{asked}{expected}"));
+        let (_, request) = program.request_at(*pc).unwrap();
+        assert_eq!(http.describe(request, state, answer).to_string(), format!("{asked}{expected}"));
     }
 }
 

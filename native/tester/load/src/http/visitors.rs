@@ -38,7 +38,7 @@ const PROPERTIES: [(&str, Property); 17] = [
 
 impl Property {
     pub(super) fn named(name: &str) -> Option<Self> {
-        PROPERTIES.iter().find(|(known, _)| *known == name).map(|&(_, property)| property)
+        PROPERTIES.iter().find(|(key, _)| *key == name).map(|&(_, property)| property)
     }
 
     /// Whether the property has to be derived from the person's number.

@@ -378,8 +378,8 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
 /// Whether a text is the number or the name of any result.
 fn is_any_code(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
-    let known = |code: u32| ResultCode(code).name().eq_ignore_ascii_case(text);
-    text.parse::<u32>().is_ok() || (0..=ResultCode::OTHER.0).any(known)
+    let is_named = |code: u32| ResultCode(code).name().eq_ignore_ascii_case(text);
+    text.parse::<u32>().is_ok() || (0..=ResultCode::OTHER.0).any(is_named)
 }
 
 /// The fields of an expected DN, with the escapes of a request.

@@ -5,30 +5,30 @@ use wire::ldap::{Controls, Reply, Response, ResultCode};
 
 use super::receive::MESSAGE_BYTES;
 use super::{Ask, LaneState, Ldap};
-use crate::record::told::Told;
+use crate::record::report::Report;
 
 impl Ldap {
     /// Describes the request in flight and its answer, without passwords.
-    pub(super) fn tell_request(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Told {
-        let mut told = Told { asked: self.describe_ask(ask, lane), ..Told::default() };
+    pub(super) fn describe_request(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Report {
+        let mut report = Report { request: self.describe_subject(ask, lane), ..Report::default() };
         if let Some(memory) = lane.memory.as_deref() {
-            self.tell_ask(ask, memory, &mut told);
+            self.add_details(ask, memory, &mut report);
         }
-        let Some((code, diagnostic, controls)) = answer.and_then(result) else { return told };
+        let Some((code, diagnostic, controls)) = answer.and_then(result) else { return report };
         let diagnostic = self.without_secrets(ask, lane, diagnostic);
         let result = if diagnostic.is_empty() { code.clone() } else { format!("{code}, {diagnostic:?}") };
-        told.said = match lane.entries {
+        report.answer = match lane.entries {
             0 if ask.is_search() && result == ResultCode::SUCCESS.name() => "no entry".to_owned(),
             0 => result,
             entries => format!("{entries} entries, {result}"),
         };
-        told.said += &match ask.expects.missing_control(controls).filter(|_| self.shared.verify) {
+        report.answer += &match ask.expects.missing_control(controls).filter(|_| self.shared.verify) {
             Some(oid) => format!(", but control {oid} is missing"),
-            None => self.tell_differs(ask, lane),
+            None => self.describe_difference(ask, lane),
         };
-        told.code = Some(code);
-        told.diagnostic = (!diagnostic.is_empty()).then_some(diagnostic);
-        told
+        report.code = Some(code);
+        report.diagnostic = (!diagnostic.is_empty()).then_some(diagnostic);
+        report
     }
 }
 
@@ -38,7 +38,7 @@ fn result(mut bytes: &[u8]) -> Option<(String, String, Controls<'_>)> {
         let length = message_length(bytes, MESSAGE_BYTES).ok()??;
         let response = Response::decode(bytes.get(..length)?).ok()?;
         if let Reply::Done { outcome, .. } = response.reply {
-            let said = String::from_utf8_lossy(outcome.diagnostic).into_owned();
+            let answer = String::from_utf8_lossy(outcome.diagnostic).into_owned();
             let code = match outcome.code {
                 ResultCode::OTHER => outcome.code.name().to_owned(),
                 ResultCode(number) if outcome.code.name() == ResultCode::OTHER.name() => {
@@ -46,7 +46,7 @@ fn result(mut bytes: &[u8]) -> Option<(String, String, Controls<'_>)> {
                 }
                 code => code.name().to_owned(),
             };
-            return Some((code, said, response.controls));
+            return Some((code, answer, response.controls));
         }
         bytes = &bytes[length..];
     }

@@ -17,7 +17,7 @@ use super::{LaneState, Ldap};
 use crate::fill::Text;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
-use crate::record::told::Told;
+use crate::record::report::Report;
 use crate::scripted::{Differs, Memory, Pages, hide};
 
 /// The most pages of a search, and the most empty pages in a row: a server could return a cookie forever.
@@ -36,7 +36,7 @@ fn plain_name<'d>(dn: &'d [u8], naming: &str, base: &[u8]) -> Option<&'d [u8]> {
 impl Ldap {
     /// The value that a person is looked up by. `dn` becomes the DN of the right answer, if that is known.
     #[inline]
-    fn spell_value<'v>(&'v mut self, person: Person, dn: &'v mut Vec<u8>) -> &'v [u8] {
+    fn lookup_value<'v>(&'v mut self, person: Person, dn: &'v mut Vec<u8>) -> &'v [u8] {
         let names = &self.shared.names;
         dn.clear();
         if let Some(people) = names.known(person) {
@@ -56,7 +56,7 @@ impl Ldap {
     #[inline]
     pub(super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {
         let Some(memory) = &lane.memory else { return true };
-        ask.needs.iter().all(|place| memory.kept.knows(*place))
+        ask.needs.iter().all(|place| memory.data.has_value(*place))
     }
 
     /// Appends a request with its fields filled in.
@@ -67,34 +67,34 @@ impl Ldap {
             return Encoded::Missing;
         }
         let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
-        memory.give_up(&mut self.scripts[ask.script].drawers);
+        memory.give_up(&mut self.scripts[ask.script].dealers);
         memory.changing = ask.changes;
-        memory.found = 0;
+        memory.captured = 0;
         memory.differs = None;
         if !ask.captures.is_empty() {
-            memory.met.clear();
-            memory.met.resize(ask.captures.len(), 0);
+            memory.value_counts.clear();
+            memory.value_counts.resize(ask.captures.len(), 0);
             memory.too_many = false;
             let lists = ask.captures.iter().filter(|capture| capture.take == Take::All);
-            lists.for_each(|capture| memory.kept.empty(capture.place));
+            lists.for_each(|capture| memory.data.empty(capture.place));
         }
         if let Some(place) = ask.owns {
             // The mark may be left from the previous round.
-            memory.kept.forget(place);
+            memory.data.forget(place);
         }
         lane.dn.clear();
         if let ([Field { becomes: Becomes::Name { source, added }, .. }], None) =
             (&ask.fields[..], ask.page_size)
         {
             // A lookup needs no other field.
-            let person = Person { number: memory.kept.row(*source), added: *added };
-            let name = self.spell_value(person, &mut lane.dn);
+            let person = Person { number: memory.data.row(*source), added: *added };
+            let name = self.lookup_value(person, &mut lane.dn);
             ask.frame.write(out, id, &[name]);
             return Encoded::Send;
         }
         if let (Some(Enters { source, added }), Some(people)) = (ask.enters, &self.shared.names.people) {
             // An entry has some kilobytes, so it is written directly into the request.
-            let person = Person { number: memory.kept.row(source), added };
+            let person = Person { number: memory.data.row(source), added };
             self.name.clear();
             self.shared.names.write_dn(person, &mut self.name);
             write_add(out, i32::from(id), &self.name, |out| people.write_attributes(person.number, out));
@@ -112,23 +112,23 @@ impl Ldap {
         let ends = if more.is_empty() { &mut ends[..=count] } else { &mut more[..] };
         for (number, Field { text, becomes: what }) in ask.fields.iter().enumerate() {
             if matches!(what, Becomes::Itself | Becomes::Name { .. }) {
-                plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
+                plan.write(text, &memory.data, &mut self.rng, &mut self.scratch);
             } else {
                 self.name.clear();
-                plan.write(text, &memory.kept, &mut self.rng, &mut self.name);
+                plan.write(text, &memory.data, &mut self.rng, &mut self.name);
                 becomes(*what, &self.name, &mut self.scratch);
             }
             ends[number + 1] = self.scratch.len();
         }
         if ask.page_size.is_some() {
             ends[count] = self.scratch.len();
-            let Pages { mut filled, ends: mut kept, mut cookie, .. } = std::mem::take(&mut memory.pages);
+            let Pages { mut filled, ends: mut data, mut cookie, .. } = std::mem::take(&mut memory.pages);
             filled.clear();
-            kept.clear();
+            data.clear();
             cookie.clear();
             filled.extend_from_slice(&self.scratch);
-            kept.extend_from_slice(&ends[1..=ask.fields.len()]);
-            memory.pages = Pages { filled, ends: kept, cookie, ..Pages::default() };
+            data.extend_from_slice(&ends[1..=ask.fields.len()]);
+            memory.pages = Pages { filled, ends: data, cookie, ..Pages::default() };
         }
         let field = |number: usize| &self.scratch[ends[number]..ends[number + 1]];
         let mut few: [&[u8]; FEW] = [&[]; FEW];
@@ -154,7 +154,7 @@ impl Ldap {
 
     /// Whether another page is to be requested (RFC 2696 section 3). A page that violates the request makes
     /// the answer wrong and ends the search.
-    pub(super) fn goes_on(
+    pub(super) fn has_next_page(
         &mut self,
         ask: &Ask,
         lane: &mut LaneState,
@@ -193,7 +193,7 @@ impl Ldap {
     }
 
     /// Verifies an entry and captures its values. Returns whether the entry is right.
-    pub(super) fn take_found(
+    pub(super) fn check_entry(
         &mut self,
         ask: &Ask,
         lane: &mut LaneState,
@@ -221,15 +221,15 @@ impl Ldap {
                 let value = if capture.attribute == "dn" {
                     Some(dn)
                 } else {
-                    let named = |each: &wire::ldap::attributes::Attribute<'_>| {
-                        each.name.eq_ignore_ascii_case(capture.attribute.as_bytes())
+                    let named = |attribute: &wire::ldap::attributes::Attribute<'_>| {
+                        attribute.name.eq_ignore_ascii_case(capture.attribute.as_bytes())
                     };
-                    let found = attributes.iter().flatten().find(named);
-                    found.and_then(|found| found.values.iter().flatten().next())
+                    let captured = attributes.iter().flatten().find(named);
+                    captured.and_then(|captured| captured.values.iter().flatten().next())
                 };
                 if let Some(value) = value {
-                    memory.kept.keep(capture.place, value);
-                    memory.found |= 1 << number;
+                    memory.data.keep(capture.place, value);
+                    memory.captured |= 1 << number;
                 }
             }
         }
@@ -240,7 +240,7 @@ impl Ldap {
         if let Some((whom, wanted)) = &expects.person {
             let right = match *whom {
                 Whom::Row { source, added } => {
-                    let person = Person { number: memory.kept.row(source), added };
+                    let person = Person { number: memory.data.row(source), added };
                     self.is_right(person, wanted, (dn, attributes), &lane.dn)
                 }
                 Whom::Anyone => self.is_any_person(wanted, dn, attributes),
@@ -255,7 +255,7 @@ impl Ldap {
         let rng = &mut self.rng;
         let mut filled = |text: &Text, memory: &Memory| {
             scratch.clear();
-            plan.write(text, &memory.kept, rng, scratch);
+            plan.write(text, &memory.data, rng, scratch);
             scratch.clone()
         };
         for (number, Wanted { attribute, value, exact }) in expects.values.iter().enumerate() {
@@ -268,11 +268,12 @@ impl Ldap {
         }
         let changed = &self.shared.changed;
         for (number, (name, value)) in expects.row.iter().enumerate() {
-            if changed.iter().any(|each| each.eq_ignore_ascii_case(name)) {
+            if changed.iter().any(|attribute| attribute.eq_ignore_ascii_case(name)) {
                 continue;
             }
             let returned = attributes.iter().flatten();
-            let mut returned = returned.filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
+            let mut returned =
+                returned.filter(|attribute| attribute.name.eq_ignore_ascii_case(name.as_bytes()));
             if returned.next().is_some() && !holds(attributes, name, &filled(value, memory), false) {
                 memory.differs = Some(Differs::Column(number));
                 return false;
@@ -291,12 +292,12 @@ impl Ldap {
     }
 
     /// Names the wrong part of an entry, without its value, which may be secret.
-    pub(super) fn tell_differs(&self, ask: &Ask, lane: &LaneState) -> String {
+    pub(super) fn describe_difference(&self, ask: &Ask, lane: &LaneState) -> String {
         let differs = lane.memory.as_deref().and_then(|memory| memory.differs).filter(|_| lane.wrong);
         let name = match differs {
             Some(Differs::Person) => return NOT_WHOLE.to_owned(),
-            Some(Differs::Value(number)) => ask.expects.values.get(number).map(|each| &*each.attribute),
-            Some(Differs::Column(number)) => ask.expects.row.get(number).map(|each| &*each.0),
+            Some(Differs::Value(number)) => ask.expects.values.get(number).map(|wanted| &*wanted.attribute),
+            Some(Differs::Column(number)) => ask.expects.row.get(number).map(|column| &*column.0),
             Some(Differs::Name) => Some("the DN"),
             None => None,
         };
@@ -315,7 +316,7 @@ impl Ldap {
         let plan = &self.scripts[ask.script].plan;
         // With another accepted result the entry is not the operation's own.
         if let (Some(place), ResultCode::SUCCESS) = (ask.owns, outcome.code) {
-            memory.kept.keep(place, b"");
+            memory.data.keep(place, b"");
         }
         let accepted = match &ask.expects.codes[..] {
             [Expected::Code(code)] => *code == outcome.code,
@@ -323,7 +324,7 @@ impl Ldap {
                 Expected::Code(code) => *code == outcome.code,
                 Expected::Named(text) => {
                     self.scratch.clear();
-                    plan.write(text, &memory.kept, &mut self.rng, &mut self.scratch);
+                    plan.write(text, &memory.data, &mut self.rng, &mut self.scratch);
                     is_code(&self.scratch, outcome.code)
                 }
             }),
@@ -332,7 +333,7 @@ impl Ldap {
             && (lane.wrong || !self.is_expected_count(&ask.expects, lane.entries, outcome.code));
         if wrong || !accepted {
             // No further step may use values of a wrong entry.
-            ask.captures.iter().for_each(|capture| memory.kept.forget(capture.place));
+            ask.captures.iter().for_each(|capture| memory.data.forget(capture.place));
         }
         if !accepted {
             // These results answer another request than was sent, but they are no refusals.
@@ -342,7 +343,7 @@ impl Ldap {
             );
             if !is_answer && ask.verb == BIND {
                 // A second attempt with this row could lock its account.
-                self.scripts[ask.script].drawers.lose(&mut memory.kept);
+                self.scripts[ask.script].dealers.lose(&mut memory.data);
             }
             return Some(if is_answer { Failure::WrongAnswer } else { Failure::Result(outcome.code.name()) });
         }
@@ -353,9 +354,9 @@ impl Ldap {
             return None;
         }
         for (number, capture) in ask.captures.iter().enumerate() {
-            if memory.found & 1 << number == 0 {
+            if memory.captured & 1 << number == 0 {
                 match (&capture.default, extended_value(capture, outcome)) {
-                    (_, Some(value)) => memory.kept.keep(capture.place, value),
+                    (_, Some(value)) => memory.data.keep(capture.place, value),
                     (Some(texts), _) => memory.keep_default(capture.place, capture.take, texts),
                     (None, None) => return Some(Failure::NothingCaptured),
                 }
@@ -365,35 +366,35 @@ impl Ldap {
     }
 
     /// The subject of a request, without secrets.
-    pub(super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState) -> String {
+    pub(super) fn describe_subject(&mut self, ask: &Ask, lane: &LaneState) -> String {
         let Some(memory) = lane.memory.as_deref() else { return ask.verb.to_owned() };
         let plan = &self.scripts[ask.script].plan;
         let mut about = Vec::new();
-        plan.write(&ask.shown, &memory.kept, &mut self.rng, &mut about);
+        plan.write(&ask.shown, &memory.data, &mut self.rng, &mut about);
         format!("{} {:?}", ask.verb, String::from_utf8_lossy(&about))
     }
 
     /// Adds the user, the rows, the captures and the request's other values.
-    pub(super) fn tell_ask(&mut self, ask: &Ask, memory: &Memory, told: &mut Told) {
+    pub(super) fn add_details(&mut self, ask: &Ask, memory: &Memory, report: &mut Report) {
         let script = &self.scripts[ask.script];
-        script.tell(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), told);
+        script.describe(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), report);
         let mut rest = Vec::new();
-        script.plan.write(&ask.rest, &memory.kept, &mut self.rng, &mut rest);
-        told.rest = String::from_utf8_lossy(&rest).into_owned();
+        script.plan.write(&ask.rest, &memory.data, &mut self.rng, &mut rest);
+        report.rest = String::from_utf8_lossy(&rest).into_owned();
     }
 
     /// A server's message without the secrets of the request.
-    pub(super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, said: String) -> String {
-        let Some(memory) = lane.memory.as_deref() else { return said };
+    pub(super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, answer: String) -> String {
+        let Some(memory) = lane.memory.as_deref() else { return answer };
         let plan = &self.scripts[ask.script].plan;
         let mut secrets: Vec<(Vec<u8>, &str)> = Vec::new();
         for (name, Field { text, becomes: what }) in &ask.secrets {
             let (mut filled, mut secret) = (Vec::new(), Vec::new());
-            plan.write(text, &memory.kept, &mut self.rng, &mut filled);
+            plan.write(text, &memory.data, &mut self.rng, &mut filled);
             becomes(*what, &filled, &mut secret);
             secrets.push((secret, name));
         }
-        hide(&said, &secrets)
+        hide(&answer, &secrets)
     }
 }
 
@@ -417,25 +418,25 @@ fn take_several(
     attributes: Attributes<'_>,
     rng: &mut fastrand::Rng,
 ) {
-    let Memory { kept, found, met, too_many, .. } = memory;
+    let Memory { data, captured, value_counts, too_many, .. } = memory;
     let mut take = |value: &[u8]| {
-        *found |= 1 << number;
+        *captured |= 1 << number;
         if capture.take == Take::All {
-            *too_many |= !kept.add(capture.place, value);
+            *too_many |= !data.add(capture.place, value);
             return;
         }
         // The nth value replaces the kept one with probability 1/n, so all values are equally likely.
-        met[number] += 1;
-        if rng.u64(..met[number]) == 0 {
-            kept.keep(capture.place, value);
+        value_counts[number] += 1;
+        if rng.u64(..value_counts[number]) == 0 {
+            data.keep(capture.place, value);
         }
     };
     if capture.attribute == "dn" {
         return take(dn);
     }
     let named = attributes.iter().flatten();
-    let named = named.filter(|each| each.name.eq_ignore_ascii_case(capture.attribute.as_bytes()));
-    named.for_each(|each| each.values.iter().flatten().for_each(&mut take));
+    let named = named.filter(|attribute| attribute.name.eq_ignore_ascii_case(capture.attribute.as_bytes()));
+    named.for_each(|attribute| attribute.values.iter().flatten().for_each(&mut take));
 }
 
 impl Ldap {
@@ -458,8 +459,8 @@ impl Ldap {
 fn holds(attributes: Attributes<'_>, name: &str, value: &[u8], exact: bool) -> bool {
     let same = |other| if exact { other == value } else { super::names::same_text(other, value) };
     let mut named =
-        attributes.iter().flatten().filter(|each| each.name.eq_ignore_ascii_case(name.as_bytes()));
-    named.any(|each| each.values.iter().flatten().any(same))
+        attributes.iter().flatten().filter(|attribute| attribute.name.eq_ignore_ascii_case(name.as_bytes()));
+    named.any(|attribute| attribute.values.iter().flatten().any(same))
 }
 
 fn is_same_name(expected: &[u8], given: &[u8]) -> bool {

@@ -79,11 +79,11 @@ impl Lower for Requests<'_> {
     fn check(&self, scenario: &Scenario) -> Result<()> {
         let new = |data: &&Data| data.rows == Rows::New;
         if let Some(data) = scenario.data.iter().filter(new).find(|data| data.per_user) {
-            let what = "new people come one after the other: leave per out";
-            return Err(CompileError::from(what).at(["data", &data.name]));
+            let message = "new people come one after the other: leave per out";
+            return Err(CompileError::from(message).at(["data", &data.name]));
         }
         for (number, operation) in scenario.operations.iter().enumerate() {
-            let wrong = |what: String| CompileError::from(what).at(["operation", &number.to_string()]);
+            let wrong = |message: String| CompileError::from(message).at(["operation", &number.to_string()]);
             let mut drawn: Vec<&str> = Vec::new();
             for draw in scenario.draws.iter().filter(|draw| draw.block.operation == Some(number)) {
                 match &draw.what {

@@ -25,7 +25,7 @@ use tls::{ClientSpec, ConfigError};
 use crate::choose::ring::RingCursor;
 use crate::config::{Config, KeysConfig, Verify};
 use crate::connection::security::{Security, Tls};
-use crate::fill::{Given, Tables};
+use crate::fill::{DataSources, Tables};
 use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Memory, Running, Script};
@@ -222,14 +222,15 @@ impl Shared {
         threads: usize,
     ) -> Result<ProgramSpec<Request>, Problems> {
         let people = Arc::new(PeopleRows::new(&self.names, self.count));
-        let given = Given { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: false };
+        let sources =
+            DataSources { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: false };
         let seeds = (threads, keys.seed);
         let (program, script) = scripted::convert(
             &Requests(Some(target)),
             spec,
             self.scripts.len(),
             &target.base,
-            &given,
+            &sources,
             seeds,
         )?;
         self.scripts.push(script);

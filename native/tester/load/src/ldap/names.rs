@@ -140,8 +140,9 @@ impl Template {
         scratch.clear();
         self.write_value(number, scratch);
         let wanted = self.attribute.as_bytes();
-        let mut named = attributes.iter().flatten().filter(|each| each.name.eq_ignore_ascii_case(wanted));
-        named.any(|each| each.values.iter().flatten().any(|value| same_text(value, scratch)))
+        let mut named =
+            attributes.iter().flatten().filter(|attribute| attribute.name.eq_ignore_ascii_case(wanted));
+        named.any(|attribute| attribute.values.iter().flatten().any(|value| same_text(value, scratch)))
     }
 }
 

@@ -90,9 +90,9 @@ impl People for PeopleRows {
             }
             let start = out.len();
             people.write_attributes(number, out);
-            let found = value(&out[start..], name.as_bytes());
-            let length = found.len();
-            out.copy_within(start + found.start..start + found.end, start);
+            let range = value(&out[start..], name.as_bytes());
+            let length = range.len();
+            out.copy_within(start + range.start..start + range.end, start);
             out.truncate(start + length);
         }
     }
@@ -102,8 +102,9 @@ impl People for PeopleRows {
 fn value(encoded: &[u8], name: &[u8]) -> std::ops::Range<usize> {
     let find = || {
         let list = Attributes(Reader::new(encoded).expect(tag::SEQUENCE).ok()?);
-        let mut known = list.iter().filter_map(Result::ok);
-        let value = known.find(|known| known.name.eq_ignore_ascii_case(name))?.values.iter().next()?.ok()?;
+        let mut attributes = list.iter().filter_map(Result::ok);
+        let attribute = attributes.find(|attribute| attribute.name.eq_ignore_ascii_case(name))?;
+        let value = attribute.values.iter().next()?.ok()?;
         let start = value.as_ptr() as usize - encoded.as_ptr() as usize;
         Some(start..start + value.len())
     };

@@ -12,7 +12,7 @@ use super::{LaneState, Ldap, Request};
 use crate::fill::Preparation;
 use crate::protocol::{Encoded, Message, Protocol, Received};
 use crate::record::failure::Failure;
-use crate::record::told::Told;
+use crate::record::report::Report;
 
 /// Larger messages are refused: a person's entry is far smaller.
 pub(super) const MESSAGE_BYTES: usize = 16 << 20;
@@ -26,7 +26,7 @@ impl Protocol for Ldap {
         if let Some(memory) = lane.memory.as_deref_mut()
             && let Some(script) = self.scripts.get_mut(memory.script)
         {
-            memory.give_up(&mut script.drawers);
+            memory.give_up(&mut script.dealers);
         }
     }
 
@@ -40,7 +40,7 @@ impl Protocol for Ldap {
     fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         // A lane that waits for a row has taken a person already.
         if preparation.takes
-            && !lane.memory.as_deref().is_some_and(|memory| memory.kept.waits())
+            && !lane.memory.as_deref().is_some_and(|memory| memory.data.waits())
             && let Some(ring) = &mut self.ring
         {
             let key = ring.take();
@@ -89,11 +89,11 @@ impl Protocol for Ldap {
             match response.reply {
                 Reply::Entry { dn, attributes } => {
                     lane.entries += 1;
-                    lane.wrong |= !self.take_found(ask, lane, dn, attributes);
+                    lane.wrong |= !self.check_entry(ask, lane, dn, attributes);
                 }
                 Reply::Reference | Reply::Intermediate => {}
                 Reply::Done { tag, outcome } if tag == ask.response => {
-                    if self.goes_on(ask, lane, outcome, response.controls) {
+                    if self.has_next_page(ask, lane, outcome, response.controls) {
                         return Received::More { consumed: at };
                     }
                     lane.wrong |= ask.expects.missing_control(response.controls).is_some();
@@ -124,23 +124,23 @@ impl Protocol for Ldap {
     }
 
     fn count(&mut self, list: usize, lane: &mut LaneState) -> u64 {
-        lane.memory.as_deref_mut().map_or(0, |memory| memory.kept.begin(list))
+        lane.memory.as_deref_mut().map_or(0, |memory| memory.data.begin(list))
     }
 
     fn encode_more(&mut self, ask: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
         self.ask_page(ask, lane, out);
     }
 
-    fn tell(&mut self, ask: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Told {
-        self.tell_request(ask, lane, answer)
+    fn describe(&mut self, ask: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Report {
+        self.describe_request(ask, lane, answer)
     }
 
     fn lost_rows(&self) -> u64 {
-        self.scripts.iter().map(|script| script.drawers.lost()).sum()
+        self.scripts.iter().map(|script| script.dealers.lost()).sum()
     }
 
-    fn take_rows_back(&mut self) -> u64 {
-        self.scripts.iter_mut().map(|script| script.drawers.take_back()).sum()
+    fn take_returned_rows(&mut self) -> u64 {
+        self.scripts.iter_mut().map(|script| script.dealers.take_returned()).sum()
     }
 
     fn leave(&mut self, lane: &mut LaneState) {

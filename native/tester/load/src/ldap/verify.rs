@@ -233,7 +233,7 @@ impl Verifier {
         given.check()?;
         let mut reader = wire::ber::Reader::new(&self.expected);
         let expected = Attributes(reader.expect(wire::ber::tag::SEQUENCE)?);
-        let mut found = 0;
+        let mut count = 0;
         // The order is usually the same, too.
         let mut in_order = given.iter();
         for attribute in expected.iter() {
@@ -244,7 +244,7 @@ impl Verifier {
             let next = in_order.next().transpose()?;
             let same = next.filter(|next| next.name.eq_ignore_ascii_case(attribute.name));
             match same.map_or_else(|| find(given, attribute.name), |same| Ok(Some(same)))? {
-                Some(counterpart) if same_values(attribute, counterpart)? => found += 1,
+                Some(counterpart) if same_values(attribute, counterpart)? => count += 1,
                 _ => return Ok(false),
             }
         }
@@ -255,15 +255,15 @@ impl Verifier {
         // Expected attributes are distinct. So if their number is the number of given attributes, no given
         // attribute is extra or repeated.
         let names = given.iter().filter_map(Result::ok).map(|attribute| attribute.name);
-        Ok(names.filter(|name| !self.is_ignored(name)).count() == found)
+        Ok(names.filter(|name| !self.is_ignored(name)).count() == count)
     }
 
     fn is_ignored(&self, name: &[u8]) -> bool {
-        let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(name);
+        let is = |operational: &str| operational.as_bytes().eq_ignore_ascii_case(name);
         // For ILS the class is part of the entry's name, and the server may choose the attribute.
         (self.profile == Profile::Ils && is("objectClass"))
-            || OPERATIONAL.iter().any(|known| is(known))
-            || self.changed.iter().any(|known| same_name(known.as_bytes(), name))
+            || OPERATIONAL.iter().any(|operational| is(operational))
+            || self.changed.iter().any(|changed| same_name(changed.as_bytes(), name))
     }
 }
 
@@ -296,7 +296,9 @@ fn first_name(name: &[u8]) -> &[u8] {
 /// the same size are equal if one contains the other.
 fn same_values(expected: Attribute<'_>, given: Attribute<'_>) -> Result<bool, BerError> {
     let class = expected.name.eq_ignore_ascii_case(b"objectClass");
-    let unsaid = |value: &[u8]| class && UNSAID_CLASSES.iter().any(|known| known.eq_ignore_ascii_case(value));
+    let unsaid = |value: &[u8]| {
+        class && UNSAID_CLASSES.iter().any(|class_name| class_name.eq_ignore_ascii_case(value))
+    };
     let same = |one: &[u8], other: &[u8]| one == other || (class && one.eq_ignore_ascii_case(other));
     Ok(includes(given.values, expected.values, &unsaid, &same)?
         && includes(expected.values, given.values, &unsaid, &same)?

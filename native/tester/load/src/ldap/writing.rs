@@ -268,7 +268,7 @@ impl<'p> Writing<'p> {
     /// Adds a field and returns its number.
     fn add(&mut self, text: Text, becomes: Becomes) -> usize {
         let field = Field { text, becomes };
-        self.fields.iter().position(|known| *known == field).unwrap_or_else(|| {
+        self.fields.iter().position(|other| *other == field).unwrap_or_else(|| {
             self.fields.push(field);
             self.fields.len() - 1
         })
@@ -418,11 +418,11 @@ impl<'p> Writing<'p> {
 
     /// An authorization identity: `dn:` with a name, or `u:` with a text (RFC 4513 section 5.2.1.8).
     fn authorization(&mut self, who: &Template) -> Result<Pieces> {
-        if let Some((Part::Text(first), others)) = who.parts.split_first()
+        if let Some((Part::Text(first), parts)) = who.parts.split_first()
             && let Some(name) = first.strip_prefix("dn:")
         {
             let first = (!name.is_empty()).then(|| Part::Text(name.to_owned()));
-            let dn = Template { parts: first.into_iter().chain(others.iter().cloned()).collect() };
+            let dn = Template { parts: first.into_iter().chain(parts.iter().cloned()).collect() };
             let mut pieces = vec![Piece::Text(b"dn:".to_vec())];
             pieces.extend(self.dn(&dn)?);
             return Ok(pieces);

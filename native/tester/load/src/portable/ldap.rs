@@ -90,7 +90,7 @@ impl Users<Ldap> {
         let names: Vec<_> = config.scenarios.iter().map(|spec| spec.name.clone()).collect();
         for (number, program) in compiled.programs.iter().enumerate() {
             for op in &program.ops {
-                let what = match op {
+                let feature = match op {
                     Op::Await => "schedules of a rate",
                     Op::Connect { endpoint, .. } if *endpoint != MAIN => "tls of a connection",
                     Op::Exchange { request, .. } if request.page_size.is_some() => "page_size",
@@ -98,7 +98,7 @@ impl Users<Ldap> {
                     Op::Exchange { request, .. } if request.expects_control() => "expect.control",
                     _ => continue,
                 };
-                return Err(super::cannot(&names[number], what));
+                return Err(super::cannot(&names[number], feature));
             }
         }
         let (seed, rng) = config.seeds(0);
@@ -113,8 +113,8 @@ impl User<Ldap> {
         users: &mut Users<Ldap>,
         answer: &LdapAnswer,
     ) -> Result<Judged, TurnError> {
-        let asked = Request::decode(&self.asked).map_err(|_| TurnError::Silent)?;
-        let (id, mut bytes) = (asked.id, Vec::new());
+        let request_bytes = Request::decode(&self.request_bytes).map_err(|_| TurnError::Silent)?;
+        let (id, mut bytes) = (request_bytes.id, Vec::new());
         for (dn, attributes) in &answer.entries {
             let mut body = Vec::new();
             wire::ber::write_octets(&mut body, dn.as_bytes());
@@ -130,7 +130,7 @@ impl User<Ldap> {
             matched_dn: b"",
             diagnostic: answer.diagnostic.as_bytes(),
         };
-        let response = match asked.operation {
+        let response = match request_bytes.operation {
             Operation::Bind(_) => op::BIND_RESPONSE,
             Operation::Search(_) => op::SEARCH_DONE,
             Operation::Modify(_) => op::MODIFY_RESPONSE,

@@ -90,11 +90,11 @@ pub struct Users<P: Protocol> {
     protocol: P,
     decks: Vec<Deck>,
     rng: fastrand::Rng,
-    left: Left<P>,
+    dropped: DroppedStates<P>,
 }
 
 /// The states of dropped users.
-type Left<P> = Arc<Mutex<Vec<<P as Protocol>::Lane>>>;
+type DroppedStates<P> = Arc<Mutex<Vec<<P as Protocol>::Lane>>>;
 
 pub struct User<P: Protocol> {
     program: usize,
@@ -106,7 +106,7 @@ pub struct User<P: Protocol> {
     /// Whether the current operation has sent a request.
     sent: bool,
     /// The bytes of the request in flight; empty if there is none.
-    asked: Vec<u8>,
+    request_bytes: Vec<u8>,
     /// Whether a connection is still being opened.
     is_opening: bool,
     /// Whether its program has ended.
@@ -114,7 +114,7 @@ pub struct User<P: Protocol> {
     /// Actions to return before the program continues.
     due: VecDeque<Do>,
     state: P::Lane,
-    left: Left<P>,
+    dropped: DroppedStates<P>,
 }
 
 /// The state of a connection, which the portable client holds.
@@ -138,7 +138,7 @@ impl<P: Protocol> Users<P> {
         // A thread of lanes forks the generator of its arrivals first: so the same seed deals the same cards.
         let _ = rng.fork();
         let programs = programs.into();
-        Self { programs, names, labels, protocol, decks, rng, left: Left::<P>::default() }
+        Self { programs, names, labels, protocol, decks, rng, dropped: DroppedStates::<P>::default() }
     }
 
     pub fn user(&self, program: &str) -> Option<User<P>> {
@@ -151,12 +151,12 @@ impl<P: Protocol> Users<P> {
             active: 0,
             failure: None,
             sent: false,
-            asked: Vec::new(),
+            request_bytes: Vec::new(),
             is_opening: false,
             is_over: false,
             due: VecDeque::new(),
             state: P::Lane::default(),
-            left: self.left.clone(),
+            dropped: self.dropped.clone(),
         })
     }
 
@@ -167,8 +167,8 @@ impl<P: Protocol> Users<P> {
 
     /// Gives back the exclusive rows of dropped users.
     fn take_back(&mut self) {
-        let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
-        left.into_iter().for_each(|mut state| self.protocol.leave(&mut state));
+        let dropped = std::mem::take(&mut *self.dropped.lock().unwrap_or_else(PoisonError::into_inner));
+        dropped.into_iter().for_each(|mut state| self.protocol.leave(&mut state));
     }
 }
 
@@ -177,8 +177,8 @@ fn row(labels: &[Label], slot: Slot) -> Row {
     (label.program.clone(), label.step.clone())
 }
 
-fn cannot(name: &str, what: &str) -> StartError {
-    let problems = CompileError::from(format!("a portable client does not do {what}")).in_file("");
+fn cannot(name: &str, feature: &str) -> StartError {
+    let problems = CompileError::from(format!("a portable client does not do {feature}")).in_file("");
     StartError::Scenario { name: name.to_owned(), problems }
 }
 
@@ -192,7 +192,7 @@ impl<P: Protocol> User<P> {
 
     /// The user's next action; `None` once it has stopped.
     pub fn next(&mut self, users: &mut Users<P>) -> Result<Option<Do>, TurnError> {
-        if self.is_asking() {
+        if self.has_request() {
             return Err(TurnError::Asking);
         }
         users.take_back();
@@ -200,7 +200,7 @@ impl<P: Protocol> User<P> {
             if let Some(due) = self.due.pop_front() {
                 self.is_opening = matches!(due, Do::Open { .. });
                 if let Do::Ask { request, .. } = &due {
-                    self.asked.clone_from(request);
+                    self.request_bytes.clone_from(request);
                 }
                 return Ok(Some(due));
             }
@@ -216,7 +216,7 @@ impl<P: Protocol> User<P> {
     fn answered(&mut self, users: &mut Users<P>, answer: &[u8]) -> Result<Judged, TurnError> {
         let Users { programs, labels, protocol, .. } = users;
         let op = programs[self.program].ops.get(self.cursor.pc);
-        let Some(Op::Exchange { slot, request }) = op.filter(|_| self.is_asking()) else {
+        let Some(Op::Exchange { slot, request }) = op.filter(|_| self.has_request()) else {
             return Err(TurnError::Silent);
         };
         let received = protocol.receive(request, &mut self.state, answer);
@@ -226,20 +226,20 @@ impl<P: Protocol> User<P> {
             // `answer` is complete: no more bytes will arrive.
             Received::Partial { .. } => return self.lost(users, &Failure::Truncated.label()),
             Received::More { .. } => {
-                self.asked.clear();
-                let mut asked = Vec::new();
-                protocol.encode_more(request, &mut self.state, &mut asked);
+                self.request_bytes.clear();
+                let mut request_bytes = Vec::new();
+                protocol.encode_more(request, &mut self.state, &mut request_bytes);
                 if !protocol.keeps_connection(&self.state) {
                     self.open(self.connections[self.active].endpoint, protocol);
                 }
                 let row = row(labels, *slot);
-                self.due.push_back(Do::Ask { row, connection: self.active, request: asked });
+                self.due.push_back(Do::Ask { row, connection: self.active, request: request_bytes });
                 return Ok(Judged { failure: None, answered: false, shown: None });
             }
         };
-        let shown = failure.map(|_| protocol.tell(request, &self.state, Some(answer)).to_string());
+        let shown = failure.map(|_| protocol.describe(request, &self.state, Some(answer)).to_string());
         let keeps = protocol.keeps_connection(&self.state);
-        self.asked.clear();
+        self.request_bytes.clear();
         if !keeps {
             self.close(self.active, None);
         }
@@ -260,21 +260,21 @@ impl<P: Protocol> User<P> {
     pub fn lost(&mut self, users: &mut Users<P>, failure: &str) -> Result<Judged, TurnError> {
         let Users { programs, protocol, .. } = users;
         let shown = match programs[self.program].ops.get(self.cursor.pc) {
-            Some(Op::Exchange { request, .. }) if self.is_asking() => {
-                Some(protocol.tell(request, &self.state, None).to_string())
+            Some(Op::Exchange { request, .. }) if self.has_request() => {
+                Some(protocol.describe(request, &self.state, None).to_string())
             }
             _ if self.is_opening => None,
             _ => return Err(TurnError::Silent),
         };
-        self.asked.clear();
+        self.request_bytes.clear();
         self.is_opening = false;
         self.fails(failure);
         self.start_over(users);
         Ok(Judged { failure: Some(failure.to_owned()), answered: false, shown })
     }
 
-    const fn is_asking(&self) -> bool {
-        !self.asked.is_empty()
+    const fn has_request(&self) -> bool {
+        !self.request_bytes.is_empty()
     }
 
     /// Begins an operation; returns the row of the whole operation, if it is counted.
@@ -318,9 +318,9 @@ impl<P: Protocol> User<P> {
         self.end(&users.labels, false);
         let programs = users.programs.clone();
         let program = &programs[self.program];
-        let kept = self.cursor.kept(program);
+        let kept_connections = self.cursor.kept(program);
         for connection in 0..self.connections.len() {
-            let is_kept = connection != self.active && kept.contains(&connection);
+            let is_kept = connection != self.active && kept_connections.contains(&connection);
             if !is_kept && self.connections[connection].is_up {
                 self.close(connection, None);
             }
@@ -333,7 +333,7 @@ impl<P: Protocol> Drop for User<P> {
     /// The user's exclusive rows are given back in another user's next turn: the shared data are not
     /// accessible here.
     fn drop(&mut self) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.push(std::mem::take(&mut self.state));
+        let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.push(std::mem::take(&mut self.state));
     }
 }

@@ -17,8 +17,8 @@ pub(super) struct Walk<'w, P: Protocol> {
 }
 
 impl<P: Protocol> Walk<'_, P> {
-    fn tell(&mut self, due: Do) {
-        self.user.due.push_back(due);
+    fn push(&mut self, action: Do) {
+        self.user.due.push_back(action);
     }
 }
 
@@ -30,7 +30,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         &mut self.user.cursor
     }
 
-    fn stops(&mut self) -> Option<()> {
+    fn stop_reason(&mut self) -> Option<()> {
         (!self.user.due.is_empty()).then_some(())
     }
 
@@ -39,7 +39,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         false
     }
 
-    fn goes_before(&self, _: Option<&Op<P::Request>>) -> bool {
+    fn may_begin_before_open(&self, _: Option<&Op<P::Request>>) -> bool {
         true
     }
 
@@ -53,7 +53,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         !self.user.is_up()
     }
 
-    fn goes_to(&self, endpoint: usize) -> bool {
+    fn has_endpoint(&self, endpoint: usize) -> bool {
         self.user.connections[self.user.active].endpoint == endpoint
     }
 
@@ -68,7 +68,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
     fn open(&mut self, slot: Slot, endpoint: usize) -> Option<()> {
         self.user.open(endpoint, &mut self.users.protocol);
         let row = row(&self.users.labels, slot);
-        self.tell(Do::Open { row, connection: self.user.active });
+        self.push(Do::Open { row, connection: self.user.active });
         Some(())
     }
 
@@ -103,13 +103,13 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         if program.is_whole && self.user.cursor.whole.is_none() {
             self.user.cursor.whole = Some(program.sequence);
             let row = self.user.begin(&self.users.labels);
-            self.tell(Do::BeginPass(row));
+            self.push(Do::BeginPass(row));
         }
     }
 
     fn begin_operation(&mut self) {
         let row = self.user.begin(&self.users.labels);
-        self.tell(Do::Begin(row));
+        self.push(Do::Begin(row));
     }
 
     fn has_sent(&self) -> bool {
@@ -129,14 +129,14 @@ impl<P: Protocol> Walker for Walk<'_, P> {
     }
 
     fn ask(&mut self, slot: Slot, request: &P::Request) -> Result<(), Encoded> {
-        let mut asked = Vec::new();
-        match self.users.protocol.encode(request, &mut self.user.state, &mut asked) {
+        let mut bytes = Vec::new();
+        match self.users.protocol.encode(request, &mut self.user.state, &mut bytes) {
             Encoded::Send => {}
             unsent => return Err(unsent),
         }
         self.user.sent = true;
         let row = row(&self.users.labels, slot);
-        self.tell(Do::Ask { row, connection: self.user.active, request: asked });
+        self.push(Do::Ask { row, connection: self.user.active, request: bytes });
         Ok(())
     }
 
@@ -150,7 +150,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
     }
 
     fn wait_for_row(&mut self) {
-        self.tell(Do::AwaitRow(ROW_WAIT));
+        self.push(Do::AwaitRow(ROW_WAIT));
     }
 
     /// The client sees that the user ends without having been stopped.
@@ -178,11 +178,11 @@ impl<P: Protocol> Walker for Walk<'_, P> {
     }
 
     fn sleep(&mut self, pause_ns: u64) {
-        self.tell(Do::Wait(Duration::from_nanos(pause_ns)));
+        self.push(Do::Wait(Duration::from_nanos(pause_ns)));
     }
 
     /// Returns to the client even if a repeat sends nothing, so that the client can interrupt it.
-    fn give_turn_back(&mut self) {
+    fn yield_turn(&mut self) {
         self.sleep(SILENT_PAUSE_NS);
     }
 

@@ -174,7 +174,7 @@ impl<R> Program<R> {
     }
 
     /// The request at a place of the program, and its recorder.
-    pub(crate) fn asked(&self, pc: usize) -> Option<(Slot, &R)> {
+    pub(crate) fn request_at(&self, pc: usize) -> Option<(Slot, &R)> {
         match self.ops.get(pc)? {
             Op::Exchange { slot, request } => Some((*slot, request)),
             Op::Share { share, request } => Some((share.slot, request)),
@@ -206,7 +206,7 @@ pub(crate) struct PoolPlan {
     pub(crate) connections: Option<u32>,
     pub(crate) places: u8,
     /// The recorder of unsolicited answers.
-    pub(crate) unasked: Slot,
+    pub(crate) unsolicited: Slot,
 }
 
 /// The rules for compiling programs with requests `R`.
@@ -386,9 +386,9 @@ impl<'a, R> Compiler<'a, R> {
         self.over = None;
         self.steps(pool.steps, 0);
         self.ops.push(Op::Serve);
-        let unasked = self.recorder(&format!("{}: {UNASKED}", pool.name));
+        let unsolicited = self.recorder(&format!("{}: {UNASKED}", pool.name));
         let (connections, places) = (pool.connections, pool.places);
-        self.compiled.pools.push(PoolPlan { program: self.carriers.len(), connections, places, unasked });
+        self.compiled.pools.push(PoolPlan { program: self.carriers.len(), connections, places, unsolicited });
         self.carriers.push(Program {
             ops: std::mem::take(&mut self.ops).into(),
             sequence,
@@ -585,7 +585,7 @@ impl<'a, R> Compiler<'a, R> {
         let Scope { name, counts } = &self.scope;
         let open = self.rules.open && counts.as_deref() == Some(step);
         let labels = &mut self.compiled.labels;
-        let same = |known: &Label| known.program == *name && *known.step == *step;
+        let same = |label: &Label| label.program == *name && *label.step == *step;
         let place = labels[self.first_slot..].iter().position(same).unwrap_or_else(|| {
             let (program, overlaps) = (name.clone(), step == SEQUENCE);
             labels.push(Label { program, step: step.into(), open, overlaps });

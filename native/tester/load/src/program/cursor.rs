@@ -113,7 +113,7 @@ pub(crate) trait Walker {
     fn cursor(&mut self) -> &mut Cursor;
 
     /// A reason to leave the program before the next op, if there is one.
-    fn stops(&mut self) -> Option<Self::Stop> {
+    fn stop_reason(&mut self) -> Option<Self::Stop> {
         None
     }
 
@@ -127,12 +127,12 @@ pub(crate) trait Walker {
     /// Whether the connection in use is still being opened.
     fn is_opening(&self) -> bool;
     /// Whether an op may begin while the connection is being opened.
-    fn goes_before(&self, op: Option<&Op<Self::Request>>) -> bool;
+    fn may_begin_before_open(&self, op: Option<&Op<Self::Request>>) -> bool;
     fn wait_for_connection(&mut self) -> Self::Stop;
     fn is_down(&self) -> bool;
     /// Whether this side has closed the connection in use, or not opened it yet.
     fn is_closed(&self) -> bool;
-    fn goes_to(&self, endpoint: usize) -> bool;
+    fn has_endpoint(&self, endpoint: usize) -> bool;
     /// Whether any of these connections is down.
     fn any_is_down(&self, connections: &[usize]) -> bool;
     fn switch(&mut self, connection: usize);
@@ -173,7 +173,7 @@ pub(crate) trait Walker {
     fn think(&mut self, pause_ns: u64) -> Self::Stop;
     fn sleep(&mut self, pause_ns: u64) -> Self::Stop;
     /// Leaves the thread to other users and commands for a moment.
-    fn give_turn_back(&mut self) -> Self::Stop;
+    fn yield_turn(&mut self) -> Self::Stop;
     fn end(&mut self) -> Self::Stop;
 }
 
@@ -196,7 +196,7 @@ struct Silent {
 impl Silent {
     /// Jumps backwards. Returns whether too many ops were walked without a request.
     #[inline]
-    const fn go_back(&mut self, cursor: &mut Cursor, to: usize) -> bool {
+    const fn jump_back(&mut self, cursor: &mut Cursor, to: usize) -> bool {
         self.steps += cursor.pc - self.from;
         self.from = to;
         cursor.pc = to;
@@ -209,7 +209,7 @@ impl Silent {
 pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W::Stop {
     let mut silent = Silent { steps: 0, from: user.cursor().pc };
     loop {
-        if let Some(stop) = user.stops() {
+        if let Some(stop) = user.stop_reason() {
             return stop;
         }
         let cursor = user.cursor();
@@ -218,7 +218,7 @@ pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W:
         if cursor.stopping && !is_over(op) && !cursor.has_to_finish(program) && !user.has_arrival() {
             return user.end();
         }
-        if user.is_opening() && !user.goes_before(op) {
+        if user.is_opening() && !user.may_begin_before_open(op) {
             return user.wait_for_connection();
         }
         let stop = match op {
@@ -226,7 +226,7 @@ pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W:
             Some(op) => {
                 if pc == 0 {
                     user.begin_pass(program);
-                    if let Some(stop) = user.stops() {
+                    if let Some(stop) = user.stop_reason() {
                         return stop;
                     }
                 }
@@ -242,10 +242,10 @@ pub(crate) fn walk<W: Walker>(user: &mut W, program: &Program<W::Request>) -> W:
 /// Ends the pass, and continues with the next pass.
 fn end_pass<W: Walker>(user: &mut W, silent: &mut Silent) -> Option<W::Stop> {
     user.end_operation();
-    let is_too_long = silent.go_back(user.cursor(), 0);
+    let is_too_long = silent.jump_back(user.cursor(), 0);
     match user.cursor().stopping {
         true => Some(user.end()),
-        false => is_too_long.then(|| user.give_turn_back()),
+        false => is_too_long.then(|| user.yield_turn()),
     }
 }
 
@@ -260,17 +260,17 @@ fn step<W: Walker>(
     match op {
         Op::Prepare(preparation) => {
             let prepared = user.prepare(preparation);
-            return go_without(user, program, prepared);
+            return skip_unsent(user, program, prepared);
         }
         Op::Exchange { slot, request } => match user.ask(*slot, request) {
             Ok(stop) => return Some(stop),
             Err(Encoded::Missing) => user.skip(*slot, request),
-            Err(unsent) => return go_without(user, program, unsent),
+            Err(unsent) => return skip_unsent(user, program, unsent),
         },
         Op::Share { share, request } => match user.ask_shared(*share, request) {
             Ok(stop) => return Some(stop),
             Err(Encoded::Missing) => user.skip(share.slot, request),
-            Err(unsent) => return go_without(user, program, unsent),
+            Err(unsent) => return skip_unsent(user, program, unsent),
         },
         Op::AwaitPool { pool } => {
             if let Some(stop) = user.await_pool(*pool) {
@@ -309,7 +309,7 @@ fn step<W: Walker>(
             user.begin_operation();
         }
         Op::Done => return end_operation(user),
-        Op::Ensure { endpoint, .. } if !user.is_down() && user.goes_to(*endpoint) => {}
+        Op::Ensure { endpoint, .. } if !user.is_down() && user.has_endpoint(*endpoint) => {}
         Op::Ensure { slot, endpoint } | Op::Connect { slot, endpoint } => {
             user.cursor().pc += 1;
             return user.open(*slot, *endpoint);
@@ -344,11 +344,11 @@ fn again<W: Walker>(user: &mut W, (counter, first): (usize, usize), silent: &mut
         cursor.pc += 1;
         return None;
     }
-    if !silent.go_back(cursor, first) {
+    if !silent.jump_back(cursor, first) {
         return None;
     }
     // The remaining rounds of a stopping user could take hours.
-    Some(if cursor.stopping { user.end() } else { user.give_turn_back() })
+    Some(if cursor.stopping { user.end() } else { user.yield_turn() })
 }
 
 /// Ends the current operation. If the operation has sent no request it has failed, and the next operation
@@ -376,11 +376,11 @@ fn pause<W: Walker>(user: &mut W, think: &Think) -> Option<W::Stop> {
 /// Continues after a request that could not be sent. A user that finds no row ends, but finishes its
 /// operation first. No further round of a repeat begins; an operation that has sent nothing has not begun.
 #[inline]
-fn go_without<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: Encoded) -> Option<W::Stop> {
+fn skip_unsent<W: Walker>(user: &mut W, program: &Program<W::Request>, unsent: Encoded) -> Option<W::Stop> {
     match unsent {
         Encoded::Held if !user.cursor().stopping => return Some(user.wait_for_row()),
-        Encoded::Held | Encoded::UsedUp => {
-            if unsent == Encoded::UsedUp {
+        Encoded::Held | Encoded::Exhausted => {
+            if unsent == Encoded::Exhausted {
                 user.run_out_of_rows();
                 user.cursor().stopping = true;
             }

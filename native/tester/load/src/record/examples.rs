@@ -21,7 +21,7 @@ impl Examples {
     /// Keeps the text of `describe`, if this is the first failure of its kind.
     pub(crate) fn keep(&mut self, slot: Slot, failure: Failure, describe: impl FnOnce() -> String) {
         // Kinds are few, and failures rarer than answers.
-        if !self.0.iter().any(|each| each.slot == slot && each.failure == failure) {
+        if !self.0.iter().any(|example| example.slot == slot && example.failure == failure) {
             let text = describe().chars().take(MOST_CHARACTERS).collect();
             self.0.push(Example { slot, failure, text });
         }

@@ -10,7 +10,7 @@ use wire::calendar::date_of;
 
 use crate::record::failure::Failure;
 use crate::record::recorder::{Label, Slot};
-use crate::record::told::Told;
+use crate::record::report::Report;
 
 /// The configuration of the log.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) struct Entry {
     pub(crate) unix_ms: u128,
     took_ns: u64,
     failure: Option<Failure>,
-    told: Told,
+    report: Report,
 }
 
 #[derive(Debug, Default)]
@@ -56,10 +56,10 @@ impl Log {
         self.left > 0 && (self.spec.all || failure.is_some() && !has_failed)
     }
 
-    pub(crate) fn keep(&mut self, slot: Slot, failure: Option<Failure>, took_ns: u64, told: Told) {
+    pub(crate) fn keep(&mut self, slot: Slot, failure: Option<Failure>, took_ns: u64, report: Report) {
         self.left = self.left.saturating_sub(1);
         let unix_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        self.entries.push(Entry { slot, unix_ms, took_ns, failure, told });
+        self.entries.push(Entry { slot, unix_ms, took_ns, failure, report });
     }
 
     /// Begins another window.
@@ -77,7 +77,7 @@ impl Entry {
     /// The entry as a line of JSON.
     pub(crate) fn line(self, labels: &[Label]) -> String {
         let label = &labels[usize::from(self.slot.0)];
-        let Told { asked, rest, said, code, diagnostic, user, iteration, rows, captured } = self.told;
+        let Report { request, rest, answer, code, diagnostic, user, iteration, rows, captured } = self.report;
         let named = |pairs: Vec<(String, Value)>| Value::Object(pairs.into_iter().collect::<Map<_, _>>());
         json!({
             "time": time(self.unix_ms),
@@ -88,9 +88,9 @@ impl Entry {
             "kind": self.failure.map(Failure::label),
             "code": code,
             "diagnostic": diagnostic,
-            "asked": asked,
+            "asked": request,
             "rest": rest,
-            "said": said,
+            "said": answer,
             "rows": named(rows.into_iter().map(|(name, row)| (name, json!(row))).collect()),
             "captured": named(captured.into_iter().map(|(name, value)| (name, json!(value))).collect()),
             "ms": self.took_ns as f64 / 1e6,
@@ -119,7 +119,7 @@ mod tests {
         assert!(!log.takes(None, false) && !log.takes(FAILED, true));
         for _ in 0..2 {
             assert!(log.takes(FAILED, false));
-            log.keep(Slot(0), FAILED, 1, Told::default());
+            log.keep(Slot(0), FAILED, 1, Report::default());
         }
         assert!(!log.takes(FAILED, false));
         assert_eq!((log.take().len(), log.take().len()), (2, 0));
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn a_log_line_has_place_and_time() {
         let label = Label { program: "mix".into(), step: "search".into(), open: false, overlaps: false };
-        let told = Told { rows: vec![("person".into(), 7)], user: Some(3), ..Told::default() };
+        let report = Report { rows: vec![("person".into(), 7)], user: Some(3), ..Report::default() };
         // `date -u -d @1709210096`
         let entry =
-            Entry { slot: Slot(0), unix_ms: 1_709_210_096_012, took_ns: 1_500_000, failure: FAILED, told };
+            Entry { slot: Slot(0), unix_ms: 1_709_210_096_012, took_ns: 1_500_000, failure: FAILED, report };
         let line: Value = serde_json::from_str(&entry.line(&[label])).unwrap();
         assert_eq!(line["time"], "2024-02-29T12:34:56.012Z");
         assert_eq!(

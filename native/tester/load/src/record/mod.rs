@@ -6,4 +6,4 @@ pub(crate) mod failure;
 pub(crate) mod log;
 pub(crate) mod metric;
 pub(crate) mod recorder;
-pub(crate) mod told;
+pub(crate) mod report;

@@ -276,8 +276,8 @@ impl Recorder {
         }
         self.count += other.count;
         other.failures.iter().for_each(|&(failure, n)| self.fail(failure, n));
-        self.counters.iter_mut().zip(other.counters).for_each(|(mine, theirs)| *mine += theirs);
-        self.clocks.iter_mut().zip(&other.clocks).try_for_each(|(mine, theirs)| mine.add(theirs))
+        self.counters.iter_mut().zip(other.counters).for_each(|(sum, count)| *sum += count);
+        self.clocks.iter_mut().zip(&other.clocks).try_for_each(|(sum, times)| sum.add(times))
     }
 }
 
@@ -318,7 +318,7 @@ fn recorders(labels: &[Label], blank: &mut Blank) -> Result<Recorders, CreationE
 
 /// Adds another thread's recorders slot by slot, without loss of precision.
 fn merge(recorders: &mut [Recorder], others: &[Recorder]) -> Result<(), AdditionError> {
-    recorders.iter_mut().zip(others).try_for_each(|(mine, theirs)| mine.merge(theirs))
+    recorders.iter_mut().zip(others).try_for_each(|(recorder, other)| recorder.merge(other))
 }
 
 /// A thread's recorders by the span in which operations were due, counted from an origin.
@@ -331,13 +331,13 @@ pub(crate) struct Spans {
     /// The end of the window in which the spans began. Operations due later are in no span.
     until_ns: u64,
     open: bool,
-    pub(crate) found: BTreeMap<(u64, Slot), Recorder>,
+    pub(crate) recorders: BTreeMap<(u64, Slot), Recorder>,
 }
 
 impl Spans {
     /// Spans of this length; if `open`, for arrivals only.
     pub(crate) const fn new(origin_ns: u64, span_ns: u64, open: bool) -> Self {
-        Self { origin_ns, span_ns, until_ns: u64::MAX, open, found: BTreeMap::new() }
+        Self { origin_ns, span_ns, until_ns: u64::MAX, open, recorders: BTreeMap::new() }
     }
 
     /// No spans: nothing is recorded.
@@ -354,18 +354,18 @@ impl Spans {
             return None;
         }
         let span = due_ns.checked_sub(self.origin_ns)?.checked_div(self.span_ns)?;
-        match self.found.entry((span, slot)) {
-            Entry::Occupied(found) => Some(found.into_mut()),
+        match self.recorders.entry((span, slot)) {
+            Entry::Occupied(place) => Some(place.into_mut()),
             // Cannot fail: all recorders have the same bounds, and other recorders were created before.
             Entry::Vacant(place) => Some(place.insert(Recorder::new(self.open, &mut Blank::default()).ok()?)),
         }
     }
 
     fn merge(&mut self, other: Self) -> Result<(), AdditionError> {
-        for (place, recorder) in other.found {
-            match self.found.get_mut(&place) {
-                Some(mine) => mine.merge(&recorder)?,
-                None => drop(self.found.insert(place, recorder)),
+        for (place, recorder) in other.recorders {
+            match self.recorders.get_mut(&place) {
+                Some(sum) => sum.merge(&recorder)?,
+                None => drop(self.recorders.insert(place, recorder)),
             }
         }
         Ok(())
@@ -603,7 +603,7 @@ mod tests {
         split.cut(6_000);
         split.record(Slot(0), &sample(149));
         let spans = |split: &Split| -> Vec<(u64, u64)> {
-            split.spans.found.iter().map(|(&(span, _), recorder)| (span, recorder.count)).collect()
+            split.spans.recorders.iter().map(|(&(span, _), recorder)| (span, recorder.count)).collect()
         };
         assert_eq!(spans(&first), [(0, 2), (1, 1), (98, 1)]);
         assert_eq!(spans(&split), [(0, 1)]);
@@ -617,7 +617,7 @@ mod tests {
             let mut split = empty_split(open);
             split.spans = Spans::new(0, span_ns, true);
             split.record(Slot(0), &SAMPLE);
-            assert!(split.spans.found.is_empty(), "{open} {span_ns}");
+            assert!(split.spans.recorders.is_empty(), "{open} {span_ns}");
         }
     }
 
@@ -631,7 +631,7 @@ mod tests {
         let fresh = split.swap(empty_split(false));
         split.record(Slot(0), &Sample { due_ns: 149, started_ns: 149, ended_ns: 500, ..SAMPLE });
         let found = |split: &Split| -> Vec<(u64, u64, u64)> {
-            let spans = split.spans.found.iter();
+            let spans = split.spans.recorders.iter();
             spans.map(|(&(span, _), each)| (span, each.count, each[Clock::Service].max())).collect()
         };
         assert_eq!(found(&fresh), [(0, 2, 300), (1, 1, 250)]);

@@ -4,12 +4,12 @@ use std::fmt;
 
 /// A request and its answer for readers, with names in place of secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Report {
     /// The request in one line.
-    pub asked: String,
+    pub request: String,
     pub rest: String,
     /// The answer in words; empty without an answer.
-    pub said: String,
+    pub answer: String,
     /// The answer's code, by its name or its number.
     pub code: Option<String>,
     /// The target's message with the code.
@@ -23,9 +23,9 @@ pub struct Told {
     pub captured: Vec<(String, Option<String>)>,
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { asked, said, .. } = self;
-        if said.is_empty() { f.write_str(asked) } else { write!(f, "{asked}: {said}") }
+        let Self { request, answer, .. } = self;
+        if answer.is_empty() { f.write_str(request) } else { write!(f, "{request}: {answer}") }
     }
 }

@@ -13,7 +13,7 @@ use crate::choose::deal::Sharer;
 use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
 use crate::compile_error::{CompileError, Result};
-use crate::fill::{Draw, Given, People, Plan, Preparation, Tables, Used};
+use crate::fill::{DataSources, Draw, Inputs, People, Plan, Preparation, Tables};
 use crate::program::{self, Branch, Connects, Operation, PoolSpec, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 
@@ -96,12 +96,12 @@ pub(crate) fn convert<L: Lower>(
     spec: &ScenarioSpec,
     number: usize,
     base: &str,
-    given: &Given,
+    sources: &DataSources,
     seeds: (usize, u64),
 ) -> Result<(ProgramSpec<L::Request>, Script), Problems> {
-    let columns = |data: &Data| given.tables.get(&data.name).map(|table| table.columns().to_vec());
+    let columns = |data: &Data| sources.tables.get(&data.name).map(|table| table.columns().to_vec());
     let scenario = scenario::read_with(&spec.text, &columns)?;
-    convert_scenario(lower, (spec, &scenario), number, base, given, seeds)
+    convert_scenario(lower, (spec, &scenario), number, base, sources, seeds)
         .map_err(|error| error.in_file(&spec.text))
 }
 
@@ -110,7 +110,7 @@ fn convert_scenario<L: Lower>(
     (spec, scenario): (&ScenarioSpec, &Scenario),
     number: usize,
     base: &str,
-    given: &Given,
+    sources: &DataSources,
     (threads, seed): (usize, u64),
 ) -> Result<(ProgramSpec<L::Request>, Script)> {
     if scenario.protocol != L::PROTOCOL {
@@ -148,8 +148,8 @@ fn convert_scenario<L: Lower>(
         bytes.map(|bytes| (path.clone(), bytes)).ok_or_else(|| format!("{path:?} is not in base64"))
     };
     let files = spec.files.iter().map(decoded).collect::<Result<_, _>>()?;
-    let used = Used { base, hides_base, env: spec.env.clone(), files };
-    let plan = Plan::new(scenario, used, given, sharer, seed)?;
+    let inputs = Inputs { base, hides_base, env: spec.env.clone(), files };
+    let plan = Plan::new(scenario, inputs, sources, sharer, seed)?;
     let (shared, connections) =
         connections_of(scenario, spec).into_iter().partition(|connection| connection.is_shared());
     let mut converting =
@@ -176,8 +176,8 @@ pub(crate) fn check<L: Lower>(
     tables: &Tables,
 ) -> Result<Option<String>, Problems> {
     let owns = L::PROTOCOL == Protocol::Http;
-    let given = Given { tables: spec.own(tables), people, keys: Choice::default(), owns };
-    let (program, _) = convert(lower, spec, 0, "", &given, (1, 0))?;
+    let sources = DataSources { tables: spec.own(tables), people, keys: Choice::default(), owns };
+    let (program, _) = convert(lower, spec, 0, "", &sources, (1, 0))?;
     Ok(program.counts)
 }
 
@@ -296,7 +296,7 @@ impl<'c, L: Lower> Converting<'c, L> {
                 steps.push(think(self.spec.think_ms / 1e3, false));
             }
             for (connection, times) in self.counted(&operation.steps) {
-                steps.extend(self.go_on(connection));
+                steps.extend(self.switch_to(connection));
                 steps.push(program::Step::Used { name: self.closing(connection), times });
             }
             branches.push(Branch { weight: operation.weight, steps });
@@ -313,7 +313,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         let mut steps = vec![self.prepare(self.plan.of_user())];
         for connection in &self.connections {
             if matches!(connection.lives, Lifetime::User | Lifetime::Operations(_)) {
-                steps.extend(self.go_on(connection));
+                steps.extend(self.switch_to(connection));
                 steps.push(program::Step::WhenDown { steps: self.open(connection, &Block::default())? });
             }
         }
@@ -327,7 +327,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     fn pools(&self, threads: usize) -> Result<Vec<PoolSpec<L::Request>>> {
         let of = |connection: &&Connection| {
             let Connection { name, lives, outstanding, bind, password, .. } = connection;
-            let wrong = |what: String| Err(CompileError::from(what).at(["connection", name]));
+            let wrong = |message: String| Err(CompileError::from(message).at(["connection", name]));
             if !L::SHARES {
                 return wrong("a connection that users share (pool) is read, but not run yet".to_owned());
             }
@@ -399,30 +399,31 @@ impl<'c, L: Lower> Converting<'c, L> {
 
     /// All steps of an iteration, with the connections that are opened for it.
     fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Request>> {
-        let mut made = Vec::new();
-        let opened = self.connections.iter().filter(|each| each.lives == Lifetime::Iteration);
+        let mut out = Vec::new();
+        let opened = self.connections.iter().filter(|connection| connection.lives == Lifetime::Iteration);
         // A connection is opened before its first use.
         let mut first: Vec<(usize, &Connection)> = opened
-            .filter_map(|each| {
-                let first = |is: fn(&Step, &str) -> bool| steps.iter().position(|step| is(step, &each.name));
+            .filter_map(|connection| {
+                let first =
+                    |is: fn(&Step, &str) -> bool| steps.iter().position(|step| is(step, &connection.name));
                 // A connection that is closed and not used is opened before its close.
-                Some((first(uses).or_else(|| first(closes))?, *each))
+                Some((first(uses).or_else(|| first(closes))?, *connection))
             })
             .collect();
         first.sort_by_key(|(place, _)| *place);
         let mut rest = first.iter().peekable();
         for (number, step) in steps.iter().enumerate() {
             while let Some((_, connection)) = rest.next_if(|(place, _)| *place == number) {
-                made.extend(self.go_on(connection));
-                made.extend(self.open(connection, block)?);
+                out.extend(self.switch_to(connection));
+                out.extend(self.open(connection, block)?);
             }
-            made.extend(self.step(block, number, step, scale)?);
+            out.extend(self.step(block, number, step, scale)?);
         }
         for (_, connection) in first {
-            made.extend(self.go_on(connection));
-            made.push(program::Step::Close { name: self.closing(connection) });
+            out.extend(self.switch_to(connection));
+            out.push(program::Step::Close { name: self.closing(connection) });
         }
-        Ok(made)
+        Ok(out)
     }
 
     /// Converts step `number` of a block. Think times are multiplied by `scale`.
@@ -431,14 +432,14 @@ impl<'c, L: Lower> Converting<'c, L> {
     }
 
     fn steps_of(&self, block: &Block, number: usize, step: &Step, scale: f64) -> Result<Steps<L::Request>> {
-        let mut made = Vec::new();
+        let mut out = Vec::new();
         match &step.verb {
             Verb::Think { mean, constant } => {
-                made.push(think(mean.as_secs_f64() * scale, *constant));
+                out.push(think(mean.as_secs_f64() * scale, *constant));
             }
             Verb::Unbind { connection: name } => {
-                made.extend(self.go_on(connection(self.scenario, name)?));
-                made.push(program::Step::Close { name: step.name.clone() });
+                out.extend(self.switch_to(connection(self.scenario, name)?));
+                out.push(program::Step::Close { name: step.name.clone() });
             }
             Verb::Repeat { times, steps: inner_steps } => {
                 let mut inner = block.clone();
@@ -455,7 +456,7 @@ impl<'c, L: Lower> Converting<'c, L> {
                 for (number, step) in inner_steps.iter().enumerate() {
                     steps.extend(self.step(&inner, number, step, scale)?);
                 }
-                made.push(match (times, list) {
+                out.push(match (times, list) {
                     (Times::Number(times), _) => program::Step::Repeat { times: u64::from(*times), steps },
                     (_, list) => program::Step::Each { list: list.map_or(0, |(list, _)| list), steps },
                 });
@@ -463,30 +464,30 @@ impl<'c, L: Lower> Converting<'c, L> {
             _ => {
                 let requests = self.lower.requests(&self.place(block), step)?;
                 let connection = connection(self.scenario, &step.on)?;
-                made.extend(self.go_on(connection));
+                out.extend(self.switch_to(connection));
                 // If requests open connections, kept connections need no steps of their own.
                 let is_kept = L::CONNECTS != Connects::Steps && self.spec.keepalive;
                 let for_step = connection.lives == Lifetime::Step && self.lower.keeps() && !is_kept;
                 if for_step {
-                    made.extend(self.open(connection, block)?);
+                    out.extend(self.open(connection, block)?);
                 } else if self.is_unbound(connection, block) {
-                    made.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
+                    out.push(program::Step::WhenClosed { steps: self.open(connection, block)? });
                 }
                 let row = self.pass.as_ref().map_or(step.name.as_str(), |pass| pass.row(&step.name));
                 let before = self.lower.before(&self.place(block), step)?;
-                made.extend(before.and_then(|(row, request)| one_of(row, vec![request])));
-                made.extend(one_of(row, requests));
+                out.extend(before.and_then(|(row, request)| one_of(row, vec![request])));
+                out.extend(one_of(row, requests));
                 if for_step {
-                    made.push(program::Step::Close { name: self.closing(connection) });
+                    out.push(program::Step::Close { name: self.closing(connection) });
                 }
             }
         }
-        Ok(made)
+        Ok(out)
     }
 
     /// Switches to a connection, if there are several.
-    fn go_on(&self, connection: &Connection) -> Steps<L::Request> {
-        let place = |all: &[&Connection]| all.iter().position(|each| each.name == connection.name);
+    fn switch_to(&self, connection: &Connection) -> Steps<L::Request> {
+        let place = |all: &[&Connection]| all.iter().position(|other| other.name == connection.name);
         let over = (!self.shared.is_empty()).then(|| program::Step::Over(place(&self.shared)));
         let own = place(&self.connections).filter(|_| self.connections.len() > 1);
         over.into_iter().chain(own.map(program::Step::Switch)).collect()
@@ -498,8 +499,9 @@ impl<'c, L: Lower> Converting<'c, L> {
             Lifetime::Operations(times) => Some(u64::from(times)),
             _ => None,
         };
-        let used = self.connections.iter().filter(|each| steps.iter().any(|step| uses(step, &each.name)));
-        used.filter_map(|each| Some((*each, counted(each)?))).collect()
+        let is_used = |connection: &&&Connection| steps.iter().any(|step| uses(step, &connection.name));
+        let used = self.connections.iter().filter(is_used);
+        used.filter_map(|connection| Some((*connection, counted(connection)?))).collect()
     }
 
     /// Whether other steps of the block close the connection.
@@ -539,8 +541,8 @@ impl<'c, L: Lower> Converting<'c, L> {
 }
 
 pub(crate) fn connection<'s>(scenario: &'s Scenario, name: &str) -> Result<&'s Connection> {
-    let known = scenario.connections.iter().find(|connection| connection.name == name);
-    Ok(known.ok_or_else(|| format!("no connection is called {name:?}"))?)
+    let named = scenario.connections.iter().find(|connection| connection.name == name);
+    Ok(named.ok_or_else(|| format!("no connection is called {name:?}"))?)
 }
 
 fn is_request(steps: &[Step]) -> bool {
@@ -563,8 +565,9 @@ fn connections_of<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Vec<&'s Co
         .iter()
         .filter(|operation| spec.operation.as_ref().is_none_or(|name| *name == operation.name));
     let steps: Vec<_> = chosen.flat_map(|operation| &operation.steps).chain(&scenario.start).collect();
-    let is_used =
-        |each: &&Connection| steps.iter().any(|step| uses(step, &each.name) || closes(step, &each.name));
+    let is_used = |connection: &&Connection| {
+        steps.iter().any(|step| uses(step, &connection.name) || closes(step, &connection.name))
+    };
     scenario.connections.iter().filter(is_used).collect()
 }
 

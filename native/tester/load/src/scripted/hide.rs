@@ -15,7 +15,7 @@ const LEAST_PART: usize = 4;
 const MOST_EXACT: usize = 6;
 
 /// Replaces secrets by their names, in every spelling in which they are sent or servers repeat them.
-pub(crate) fn hide(said: &str, secrets: &[(Vec<u8>, &str)]) -> String {
+pub(crate) fn hide(text: &str, secrets: &[(Vec<u8>, &str)]) -> String {
     let mut forms: Vec<_> = secrets
         .iter()
         .flat_map(|(secret, name)| spellings(secret).into_iter().map(|form| (form, *name)))
@@ -29,11 +29,11 @@ pub(crate) fn hide(said: &str, secrets: &[(Vec<u8>, &str)]) -> String {
             begins[usize::from(c.encode_utf8(&mut [0; 4]).as_bytes()[0])] = true;
         }
     }
-    let (mut shown, mut rest) = (String::with_capacity(said.len()), said);
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(c) = rest.chars().next() {
         let is_first = begins[usize::from(rest.as_bytes()[0])];
         let hidden = if is_first {
-            let before = said[..said.len() - rest.len()].chars().next_back();
+            let before = text[..text.len() - rest.len()].chars().next_back();
             forms.iter().find_map(|(form, name)| Some((prefix(rest, form, before)?, *name)))
         } else {
             None
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_secret_is_hidden_in_every_spelling_that_is_sent() {
         let secret = "Csv-P@ss wörd's \"1\"";
-        for said in [
+        for text in [
             "Csv-P@ss wörd's \"1\"",
             "Csv-P%40ss+w%C3%B6rd%27s+%221%22",
             "Csv-P%40ss%20w%C3%B6rd%27s%20%221%22",
@@ -140,8 +140,8 @@ mod tests {
             "Q3N2LVBAc3Mgd8O2cmQncyAiMSI",
             "4373762d504073732077c3b67264277320223122",
         ] {
-            let shown = hide(&format!("500 bad <{said}> 1"), &[(secret.into(), "{u.word}")]);
-            assert_eq!(shown, "500 bad <{u.word}> 1", "{said}");
+            let shown = hide(&format!("500 bad <{text}> 1"), &[(secret.into(), "{u.word}")]);
+            assert_eq!(shown, "500 bad <{u.word}> 1", "{text}");
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn user_and_password_of_a_basic_auth_header_are_hidden() {
         // service:basic-pass-99
         for secret in ["c2VydmljZTpiYXNpYy1wYXNzLTk5", "Basic c2VydmljZTpiYXNpYy1wYXNzLTk5"] {
-            let hide = |said: &str| hide(said, &[(secret.into(), "{env.BAS}")]);
+            let hide = |text: &str| hide(text, &[(secret.into(), "{env.BAS}")]);
             assert_eq!(hide("no service:basic-pass-99"), "no {env.BAS}");
             assert_eq!(hide("service has not BASIC-PASS-99"), "{env.BAS} has not {env.BAS}");
             assert_eq!(hide("c2VydmljZTpiYXNpYy1wYXNzLTk5"), "{env.BAS}");

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use scenario::Take;
 
 use crate::choose::deal::Sharer;
-use crate::fill::{Drawers, Kept, Lack, Plan, Preparation};
+use crate::fill::{LaneData, NoRow, Plan, Preparation, RowDealers};
 use crate::protocol::Encoded;
-use crate::record::told::Told;
+use crate::record::report::Report;
 
 /// A scenario of an engine, shared by all threads.
 #[derive(Debug, Clone)]
@@ -32,26 +32,26 @@ pub(crate) struct Script {
 /// A scenario as one thread runs it.
 pub(crate) struct Running {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) drawers: Drawers,
+    pub(crate) dealers: RowDealers,
 }
 
 impl Running {
     pub(crate) fn new(script: &Script, thread: usize) -> Self {
-        let drawers = Drawers::new(&script.plan, script.sharer, thread);
-        Self { plan: script.plan.clone(), drawers }
+        let dealers = RowDealers::new(&script.plan, script.sharer, thread);
+        Self { plan: script.plan.clone(), dealers }
     }
 
     /// Adds the user, the rows of the request, and the captures of its answer.
-    pub(crate) fn tell(
+    pub(crate) fn describe(
         &self,
         memory: &Memory,
         operation: Option<usize>,
         captures: impl Iterator<Item = usize>,
-        told: &mut Told,
+        report: &mut Report,
     ) {
-        (told.user, told.iteration) = memory.kept.whose();
-        told.rows = self.plan.rows_of(operation, &memory.kept);
-        told.captured = captures.filter_map(|place| self.plan.captured_into(place, &memory.kept)).collect();
+        (report.user, report.iteration) = memory.data.user_and_iteration();
+        report.rows = self.plan.rows_of(operation, &memory.data);
+        report.captured = captures.filter_map(|place| self.plan.captured_into(place, &memory.data)).collect();
     }
 
     /// Draws rows and values for the following steps; the lane has `taken` a person to add. Nothing is sent.
@@ -64,11 +64,11 @@ impl Running {
         rng: &mut fastrand::Rng,
     ) -> Encoded {
         memory.script = preparation.script;
-        memory.give_up(&mut self.drawers);
-        match self.drawers.draw(&self.plan, &preparation.draws, &mut memory.kept, taken, rng) {
+        memory.give_up(&mut self.dealers);
+        match self.dealers.draw(&self.plan, &preparation.draws, &mut memory.data, taken, rng) {
             Ok(()) => Encoded::Skip,
-            Err(Lack::UsedUp) => Encoded::UsedUp,
-            Err(Lack::Held) => Encoded::Held,
+            Err(NoRow::Exhausted) => Encoded::Exhausted,
+            Err(NoRow::Held) => Encoded::Held,
         }
     }
 }
@@ -76,15 +76,15 @@ impl Running {
 /// A lane's state of its scenario.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    pub(crate) kept: Kept,
+    pub(crate) data: LaneData,
     /// The index of the scenario in the engine.
     pub(crate) script: usize,
     /// Whether a request without an answer is in flight that must not be retried: a change, or a bind.
     pub(crate) changing: bool,
     /// Captures of the current answer that have a value, one bit each.
-    pub(crate) found: u64,
+    pub(crate) captured: u64,
     /// For each random capture the number of values so far.
-    pub(crate) met: Vec<u64>,
+    pub(crate) value_counts: Vec<u64>,
     /// Whether a list exceeded its limit.
     pub(crate) too_many: bool,
     /// The state of a paged search.
@@ -106,27 +106,27 @@ impl Memory {
     /// Keeps the file's default for a capture without a value.
     pub(crate) fn keep_default(&mut self, place: usize, take: Take, texts: &[Vec<u8>]) {
         if take == Take::All {
-            self.kept.list_is_known(place);
-            self.too_many |= !texts.iter().all(|text| self.kept.add(place, text));
+            self.data.list_is_known(place);
+            self.too_many |= !texts.iter().all(|text| self.data.add(place, text));
         } else {
-            self.kept.keep(place, texts.first().map_or(&b""[..], Vec::as_slice));
+            self.data.keep(place, texts.first().map_or(&b""[..], Vec::as_slice));
         }
     }
 
     /// Gives up a request that was never answered. It may still take place, or have been refused, so no other
     /// lane gets its rows.
     #[inline]
-    pub(crate) fn give_up(&mut self, drawers: &mut Drawers) {
+    pub(crate) fn give_up(&mut self, dealers: &mut RowDealers) {
         if std::mem::take(&mut self.changing) {
-            drawers.lose(&mut self.kept);
+            dealers.lose(&mut self.data);
         }
     }
 
     /// Releases the exclusive rows of a lane that has ended, except rows that may still change.
     pub(crate) fn leave(&mut self, scripts: &mut [Running]) {
         if let Some(script) = scripts.get_mut(self.script) {
-            self.give_up(&mut script.drawers);
-            script.drawers.give_back(&mut self.kept);
+            self.give_up(&mut script.dealers);
+            script.dealers.give_back(&mut self.data);
         }
     }
 }

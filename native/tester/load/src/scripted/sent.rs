@@ -49,7 +49,7 @@ pub(crate) fn rest(step: &Step, common: &[Named]) -> (Template, Vec<String>) {
         line.word("control", control.oid());
     }
     line.secrets.retain(|secret| secret.len() >= LEAST_SECRET);
-    (line.told, line.secrets)
+    (line.shown, line.secrets)
 }
 
 /// The subject of a step, with names in place of secrets that are written in the file: secret values in a
@@ -62,28 +62,28 @@ pub(crate) fn about(verb: &Verb, about: &Template) -> (Template, Vec<String>) {
         _ => line.filled(about),
     }
     line.secrets.retain(|secret| secret.len() >= LEAST_SECRET);
-    (line.told, line.secrets)
+    (line.shown, line.secrets)
 }
 
 /// A text that is being built.
 #[derive(Default)]
 struct Line {
-    told: Template,
+    shown: Template,
     /// Secrets that are written in the file.
     secrets: Vec<String>,
 }
 
 impl Line {
     fn text(&mut self, text: &str) {
-        if let Some(Part::Text(last)) = self.told.parts.last_mut() {
+        if let Some(Part::Text(last)) = self.shown.parts.last_mut() {
             last.push_str(text);
         } else {
-            self.told.parts.push(Part::Text(text.to_owned()));
+            self.shown.parts.push(Part::Text(text.to_owned()));
         }
     }
 
     fn begin(&mut self, key: &str) {
-        let gap = if self.told.parts.is_empty() { "" } else { " " };
+        let gap = if self.shown.parts.is_empty() { "" } else { " " };
         self.text(&format!("{gap}{key}="));
     }
 
@@ -104,7 +104,7 @@ impl Line {
         for part in &template.parts {
             match part {
                 Part::Text(text) => self.text(text),
-                Part::Field(_) => self.told.parts.push(part.clone()),
+                Part::Field(_) => self.shown.parts.push(part.clone()),
             }
         }
     }
@@ -140,7 +140,7 @@ impl Line {
                     continue;
                 }
                 Part::Field(_) => {
-                    self.told.parts.push(part.clone());
+                    self.shown.parts.push(part.clone());
                     continue;
                 }
             };

@@ -44,7 +44,7 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn finish_connecting(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         let shaken = self.link.check().and_then(|()| {
             self.begin_handshake(turn.program);
-            self.link.shake()
+            self.link.continue_handshake()
         });
         let now_ns = now_ns();
         match shaken {

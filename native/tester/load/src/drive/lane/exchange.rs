@@ -113,19 +113,19 @@ impl<P: Protocol> Lane<P> {
     /// after [`FULL_READS`] full reads.
     pub(crate) fn read(&mut self, to_the_end: bool, turn: &mut Turn<'_, P>) -> Fate {
         for _ in 0..FULL_READS {
-            let kept = self.inbox.len();
+            let start = self.inbox.len();
             turn.context.load(&self.inbox);
-            let n = match self.link.receive(&mut turn.context.buffer[kept..]) {
+            let n = match self.link.receive(&mut turn.context.buffer[start..]) {
                 Ok(ReadOutcome::Bytes(0)) => return self.ended(turn),
                 Ok(ReadOutcome::Bytes(n)) => n,
                 Ok(ReadOutcome::WouldBlock) => return Fate::Runs,
                 Err(failure) => return self.lost(failure, turn),
             };
-            let emptied = kept + n < turn.context.buffer.len() && !to_the_end;
+            let emptied = start + n < turn.context.buffer.len() && !to_the_end;
             let (token, connection) = (self.token(), self.connect.started_ns);
             // Taken out of the context while the lane uses it.
             let buffer = std::mem::take(&mut turn.context.buffer);
-            let fate = self.process(&buffer[..kept + n], n, now_ns(), turn);
+            let fate = self.process(&buffer[..start + n], n, now_ns(), turn);
             turn.context.buffer = buffer;
             if self.inbox.is_empty() {
                 self.shrink_buffers(turn.context);

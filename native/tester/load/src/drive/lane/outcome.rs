@@ -48,14 +48,15 @@ impl<P: Protocol> Lane<P> {
         now_ns: u64,
     ) {
         let slot = self.current.slot;
-        let asked = turn.program.asked(self.cursor.pc).filter(|(asked, _)| *asked == slot);
+        let request = turn.program.request_at(self.cursor.pc).filter(|(recorder, _)| *recorder == slot);
         let Context { examples, protocol, log, .. } = turn.context;
         if log.takes(failure, self.pass.failure.is_some()) {
-            let told = asked.map(|(_, request)| protocol.tell(request, &self.state, answer));
-            log.keep(slot, failure, now_ns.saturating_sub(self.current.started_ns), told.unwrap_or_default());
+            let report = request.map(|(_, request)| protocol.describe(request, &self.state, answer));
+            let took_ns = now_ns.saturating_sub(self.current.started_ns);
+            log.keep(slot, failure, took_ns, report.unwrap_or_default());
         }
-        if let (Some(failure), Some((_, request))) = (failure, asked) {
-            examples.keep(slot, failure, || protocol.tell(request, &self.state, answer).to_string());
+        if let (Some(failure), Some((_, request))) = (failure, request) {
+            examples.keep(slot, failure, || protocol.describe(request, &self.state, answer).to_string());
         }
     }
 

@@ -58,7 +58,7 @@ impl Several {
 impl Parked {
     /// Keeps received bytes, and notices the end of the stream. A server may send faster than this reads, but
     /// not more than is kept.
-    fn listen(&mut self, room: &mut [u8]) -> Result<(), Failure> {
+    fn receive_unsolicited(&mut self, room: &mut [u8]) -> Result<(), Failure> {
         while !self.outbox.is_empty() {
             // An answer may come before the whole request was sent.
             match self.link.send(&self.outbox)? {
@@ -129,7 +129,7 @@ impl<P: Protocol> Lane<P> {
     pub(crate) fn read_parked(&mut self, connection: usize, room: &mut [u8]) {
         let Some(several) = &mut self.several else { return };
         let Some(parked) = several.parked.get_mut(connection) else { return };
-        if let Err(failure) = parked.listen(room) {
+        if let Err(failure) = parked.receive_unsolicited(room) {
             parked.link.close();
             parked.link = Link::Down(Some(failure));
             parked.watched = false;

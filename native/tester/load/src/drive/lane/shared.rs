@@ -162,7 +162,7 @@ impl<P: Protocol> Lane<P> {
     fn fail_shared(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.log_request(Some(failure), None, turn, now_ns);
         self.record(self.current, End::Unanswered(failure), turn.context, now_ns);
-        if !self.cursor.kept(turn.program).iter().any(|kept| self.uses(*kept)) {
+        if !self.cursor.kept(turn.program).iter().any(|connection| self.uses(*connection)) {
             self.close_unrecorded(turn.context);
         }
         self.abort_pass(failure, turn, now_ns);
@@ -193,11 +193,11 @@ impl<P: Protocol> Lane<P> {
     /// Reads once into the context's buffer, behind the kept bytes. Returns the number of bytes in the
     /// buffer, and whether the socket is empty.
     pub(crate) fn receive(&mut self, context: &mut Context<P>) -> Result<Option<(usize, bool)>, Failure> {
-        let kept = self.inbox.len();
+        let start = self.inbox.len();
         context.load(&self.inbox);
-        match self.link.receive(&mut context.buffer[kept..])? {
+        match self.link.receive(&mut context.buffer[start..])? {
             ReadOutcome::Bytes(0) => Err(Failure::Closed),
-            ReadOutcome::Bytes(n) => Ok(Some((kept + n, kept + n < context.buffer.len()))),
+            ReadOutcome::Bytes(n) => Ok(Some((start + n, start + n < context.buffer.len()))),
             ReadOutcome::WouldBlock => Ok(None),
         }
     }

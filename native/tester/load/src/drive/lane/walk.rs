@@ -40,10 +40,10 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
 
     /// Whether a request may begin before the connection is open: on loopback it is written right after
     /// connect returns. With TLS the handshake comes first.
-    fn goes_before(&self, op: Option<&Op<P::Request>>) -> bool {
+    fn may_begin_before_open(&self, op: Option<&Op<P::Request>>) -> bool {
         match op {
             Some(Op::Exchange { .. } | Op::Prepare(_)) => !self.lane.link.uses_tls(),
-            Some(Op::Ensure { endpoint, .. }) => self.goes_to(*endpoint),
+            Some(Op::Ensure { endpoint, .. }) => self.has_endpoint(*endpoint),
             Some(Op::Switch { to }) => self.lane.uses(*to),
             Some(
                 Op::Loop { .. } | Op::Each { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump { .. },
@@ -64,7 +64,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         matches!(self.lane.link, Link::Down(None))
     }
 
-    fn goes_to(&self, endpoint: usize) -> bool {
+    fn has_endpoint(&self, endpoint: usize) -> bool {
         self.lane.endpoint == endpoint
     }
 
@@ -166,7 +166,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         let (lane, failure) = (&mut *self.lane, Failure::NothingCaptured);
         let Context { protocol, log, recorders, .. } = self.turn.context;
         if log.takes(Some(failure), lane.pass.failure.is_some()) {
-            log.keep(slot, Some(failure), 0, protocol.tell(request, &lane.state, None));
+            log.keep(slot, Some(failure), 0, protocol.describe(request, &lane.state, None));
         }
         lane.pass.failure.get_or_insert(failure);
         if lane.due_ns != NEVER && recorders.is_open(slot) {
@@ -264,7 +264,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     }
 
     #[cold]
-    fn give_turn_back(&mut self) -> Fate {
+    fn yield_turn(&mut self) -> Fate {
         if self.is_opening() { self.wait_for_connection() } else { self.sleep(SILENT_PAUSE_NS) }
     }
 

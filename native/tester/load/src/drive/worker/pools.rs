@@ -206,10 +206,10 @@ impl<P: Protocol> Worker<P> {
                 Recipient::Late => {}
                 Recipient::Unknown if message.goodbye => return Err(Failure::Closed),
                 Recipient::Unknown => {
-                    let slot = self.context.pools[pool].unasked;
+                    let slot = self.context.pools[pool].unsolicited;
                     let bytes_in = message.length as u64;
-                    let unasked = Sample::unsent(read_ns, Failure::Unasked, read_ns);
-                    let sample = Sample { bytes_in, end: End::Wrong(Failure::Unasked), ..unasked };
+                    let unsolicited = Sample::unsent(read_ns, Failure::Unasked, read_ns);
+                    let sample = Sample { bytes_in, end: End::Wrong(Failure::Unasked), ..unsolicited };
                     self.context.recorders.record(slot, &sample);
                 }
             }
