@@ -1,6 +1,6 @@
-//! How a server declares its configuration.
+//! The declaration of a server's configuration.
 
-/// Declares a server's configuration: the fields of every server, and the server's own. One line says a field's name,
+/// Declares a server's configuration: the fields of every server, and the server's own. A line has a field's name,
 /// type and default. Missing keys have their defaults.
 #[macro_export]
 macro_rules! config {

@@ -60,7 +60,7 @@ pub fn start(config: Config, people: Option<Arc<Population>>) -> Result<Running,
     start_with(config, people, None, Clock::system())
 }
 
-/// [`start`], with groups of these people and the caller's clock.
+/// As [`start`], with groups of these people and the caller's clock.
 pub fn start_with(
     config: Config,
     people: Option<Arc<Population>>,

@@ -1,4 +1,4 @@
-//! How large one entry may become, and one change of it: the limits that the store keeps.
+//! The store's limits of one entry, and of one change to an entry.
 
 use wire::ldap::{Attributes, Change, ResultCode};
 

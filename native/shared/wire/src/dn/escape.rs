@@ -13,7 +13,7 @@ pub fn escape_value(value: &[u8], out: &mut Vec<u8>) {
     });
 }
 
-/// Appends a value that is not plain; `escape` appends the bytes that do not stand in a name as they are.
+/// Appends a value that is not plain; `escape` appends the bytes that need an escape.
 pub(super) fn write_escaped(value: &[u8], out: &mut Vec<u8>, escape: impl Fn(u8, &mut Vec<u8>)) {
     let last = value.len() - 1;
     for (at, &byte) in value.iter().enumerate() {
