@@ -53,6 +53,6 @@ def docroot_of(
     except OSError as error:
         raise BadInput(
             f"cannot keep files in {folder}: {error.strerror}",
-            "name a folder that you may write with --docroot",
+            "name a writable folder with --docroot",
         ) from error
     return folder

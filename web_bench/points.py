@@ -18,7 +18,10 @@ from web_bench.suite import SUITE
 from web_bench.targets.opening import OWN_TARGETS, OpenWeb, check, open_target
 from web_bench.workload import PATH, Workload, find, of_path
 
-_BOTH = BadInput("the scenario file says what users do, and so does --path", "leave one out")
+_BOTH = BadInput(
+    "the scenario file and --path both describe the operations of users",
+    "leave one out",
+)
 
 
 def engine_config(

@@ -47,9 +47,7 @@ def _part(options: SweepOptions, workload: str) -> Part:
     clients = load.clients or POINTS.program(load, name).clients
     if load.stages is not None and load.stages.of_users:
         if load.clients:
-            raise BadInput(
-                "--clients and --stages both say how many users there are", "leave one out"
-            )
+            raise BadInput("--clients and --stages both set the number of users", "leave one out")
         clients = (load.users,)
     if options.paper and not options.is_set("measure"):
         # WebStone and WebCat print no length, so WebBench 1.0's holds for all.
@@ -61,7 +59,8 @@ def _part(options: SweepOptions, workload: str) -> Part:
 def spice(options: SweepOptions) -> None:
     if (described := POINTS.described_by(options)) is not None:
         raise BadInput(
-            f"{described[1]} says what users do, and spice measures programs", "leave it out"
+            f"{described[1]} describes the operations of users, and spice measures programs",
+            "leave it out",
         )
     programs = []
     for name in SUITE.operations:

@@ -112,7 +112,7 @@ def _prepare(people: People, folder: Path) -> None:
         write_config(folder.resolve(), people.spec)
     except OSError as error:
         raise BadInput(
-            f"cannot write to {folder}: {error.strerror}", "name a folder that you may write"
+            f"cannot write to {folder}: {error.strerror}", "name a writable folder"
         ) from error
 
 

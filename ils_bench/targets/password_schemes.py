@@ -108,7 +108,7 @@ def assure_bounded(
         raise BadInput(
             f"{hashed} takes {memory / 2**30:.2f} GiB of memory for each login, and the embedded "
             f"directory takes {bounds['slow_hash_bytes'] / 2**30:g} for all (slow_hash_bytes)",
-            "name less of it, such as argon2:64m",
+            "name less memory, such as argon2:64m",
         )
     # Generated passwords are short.
     takes_ms = hash_nanoseconds(hashed, len((password or "").encode())) / 1e6

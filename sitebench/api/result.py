@@ -99,10 +99,10 @@ class Result:
             raise NotDecided(line, "see `sitebench docs troubleshooting`")
         if goal.judge(self.point).state is ObjectiveState.BROKEN:
             evidence = self.point.verdict.evidence
-            raise ObjectiveMissed(line, f"what the rate was bound by: {self.bound}: {evidence}")
-        remedy = "raise measure_s, or leave out of the objective what cannot be known here"
+            raise ObjectiveMissed(line, f"limit of the rate: {self.bound}: {evidence}")
+        remedy = "raise measure_s, or leave this condition out of the objective"
         if self.point.verdict.latency_at_most:
-            remedy = f"end other programs, whose waits are in the latency; {remedy}"
+            remedy = f"end other programs, which delay the target; {remedy}"
         raise NotDecided(line, remedy)
 
     @property

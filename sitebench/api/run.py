@@ -119,7 +119,9 @@ def run(
             try:
                 (result,) = sweep([stage], store, Reporter())
             except TargetDied as error:
-                raise TargetDied(error.message, "see why it ended, and measure again") from error
+                raise TargetDied(
+                    error.message, "find out why it ended, and measure again"
+                ) from error
         return Result.from_file(run_file, result.spec)
 
 

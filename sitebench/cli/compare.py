@@ -81,7 +81,7 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
         if options.varying:
             raise BadInput(
                 "--varying does not go with --interleave",
-                "leave it out: what {} changes may differ",
+                "leave it out: the value of {} may differ",
             )
         from sitebench.compare.interleave import plan
 
@@ -91,7 +91,10 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
         files = _measure(turns, options.out, decides=decides, quiet=options.quiet)
     elif options.out is not None or options.restart is not None:
         name = "--out" if options.restart is None else "--restart"
-        raise BadInput(f"{name} needs --interleave", "leave it out: nothing is measured here")
+        raise BadInput(
+            f"{name} needs --interleave",
+            "leave it out: run files are compared without a measurement",
+        )
     else:
         files = Path(a), Path(b)
 
@@ -124,7 +127,7 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
         if comparison.undecided:
             raise NotDecided(
                 f"cannot tell whether B is slower: {comparison.undecided}",
-                "--fail-on slower passes only what was compared: measure what is missing",
+                "--fail-on slower needs a comparison of every point: measure the missing ones",
             )
 
 

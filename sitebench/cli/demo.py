@@ -106,12 +106,11 @@ def _run(root: Any, sweeps: Sequence[_Sweep], page: Path) -> None:
     progress, files = [sweep.progress() for sweep in sweeps], [str(sweep.file) for sweep in sweeps]
     machine, steps = cpu(), len(sweeps) + 1
     say(
-        f"This machine: {plural(machine['usable'], 'core')} ({machine['model']}), which the "
-        "servers and the load generator share: fine for trying sitebench, not for figures to "
-        "publish."
+        f"This machine: {plural(machine['usable'], 'core')} ({machine['model']}), shared by the "
+        "servers and the load generator: enough to try sitebench, not for figures to publish."
     )
     if all(n_done == planned for n_done, planned in progress):
-        say(f"All was measured before; to measure again, remove {' '.join(files)}")
+        say(f"All points were measured before; to measure again, remove {' '.join(files)}")
     else:
         begun = "The rest of the demo" if any(n_done for n_done, _ in progress) else "The demo"
         say(f"{begun} takes {_span(sum(sweep.left_s() for sweep in sweeps))}; Ctrl-C stops it.")

@@ -64,7 +64,7 @@ def docs(page: str | None) -> None:
 
 def _list() -> list[str]:
     if not (by_name := pages()):
-        raise BadInput("this sitebench was installed without its pages", "install it as a wheel")
+        raise BadInput("this installation of sitebench has no pages", "install it as a wheel")
     widest = max(len(name) for name in by_name if "/" not in name)
     rows = [
         name if "/" in name else f"{name:<{widest}}  {_read(path).splitlines()[0].lstrip('# ')}"

@@ -68,7 +68,7 @@ def export(options: _ExportOptions, run: Path) -> None:
     """
     if options.what not in FORMATS[options.format].rows:
         raise BadInput(
-            f"--what is for CSV, not for {options.format}", "leave it out, or use --format csv"
+            f"--what applies to CSV, not to {options.format}", "leave it out, or use --format csv"
         )
     from sitebench.runs.runfile import RunFile
 

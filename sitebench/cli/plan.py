@@ -47,7 +47,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
             "rates are given more than once", "give one of RUN, typed-in rates and --preset"
         )
     if options.target is not None and run is None:
-        raise BadInput("--target needs RUN", "name the run file too, or leave --target out")
+        raise BadInput("--target needs RUN", "name the run file, too, or leave --target out")
     rates: Mapping[str, Sequence[RateTable]] = {}
     machine = ""
     if run is not None:
@@ -139,7 +139,7 @@ def _target(tables: Sequence[RateTable], run: Path, suite: str, target: str | No
     if not tables:
         raise BadInput(
             f"{run} has no finished points to plan from",
-            f"measure some: sitebench {suite} sweep --out {run}",
+            f"measure points: sitebench {suite} sweep --out {run}",
         )
     if target is None and len(tables) == 1:
         return tables[0]

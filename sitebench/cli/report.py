@@ -69,7 +69,7 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
     if options.figures is not None:
         folder = Path(options.figures)
         make_folder(folder)
-        click.echo(f"figures: {folder}, each takes a second or more", err=True)
+        click.echo(f"writing figures to {folder}; each takes a second or more", err=True)
         for name, content in images.images(sections, options.format):
             write(folder / name, content)
     click.echo(f"report: {page}", err=True)

@@ -36,14 +36,14 @@ def resume(run: Path) -> None:
     argv = again(command, run)
     if argv is None:
         raise BadRunFile(
-            f"{run} does not hold a sitebench command that could resume it",
-            "if a Python program made it, run that again, with the same out",
+            f"{run} has no sitebench command to resume",
+            "if a Python program wrote it, run that program again, with the same out",
         )
     line = printable(shlex.join(["sitebench", *argv]), _MOST_SHOWN)
     if names := [long_option(name) for name in NOT_FROM_A_FILE if gives(argv, name)]:
         raise BadRunFile(
-            f"the command in {run} has {' and '.join(names)}: a run file does not choose what is "
-            "written or run",
+            f"the command in {run} has {' and '.join(names)}: a run file must not decide which "
+            "files are written or run",
             f"if the command is yours, repeat it: {line}",
         )
     say(f"resuming with: {line}")

@@ -25,19 +25,22 @@ REMOVED = {
     "calm-time": "write the users over time as --stages",
     "calm-users": "write the users over time as --stages",
     "client": "leave it out: sites and web servers are measured by the native client",
-    "connections": "leave it out: four ask at the same time",
+    "connections": "leave it out: there are four connections",
     "discard": "leave it out, and delete the run file afterwards",
-    "foresee": "measure the loads that you mean, with --clients",
-    "hash-pool": "leave it out: with a slow hash 1,000 people log in differently, else all",
-    "hold": "give a longer --measure: what is found is held for three windows",
-    "holds": "leave it out: what is found is held three times",
-    "one-password": "leave it out: seed --accounts FILE.csv writes each one's own",
-    "precision": "leave it out: rates are told apart to 5 %",
+    "foresee": "measure given loads with --clients",
+    "hash-pool": (
+        "leave it out: with a slow hash there are 1,000 different passwords, else one for each "
+        "person"
+    ),
+    "hold": "give a longer --measure: the rate is held for three windows",
+    "holds": "leave it out: the rate is held three times",
+    "one-password": "leave it out: seed --accounts FILE.csv writes the password of each person",
+    "precision": "leave it out: the search ends with a precision of 5 %",
     "ring": "leave it out: a million people are added before the oldest is deleted",
     "spike-time": "write the users over time as --stages",
     "step-time": "write the users over time as --stages",
     "step-users": "write the users over time as --stages",
-    "window": "give more --repeats: each measures for a second",
+    "window": "give more --repeats, of a second each",
 }
 """Remedies for removed options (docs/decisions/0196 and 0197)."""
 _NOT_COMMANDS = {
@@ -62,7 +65,7 @@ def as_bad_input(error: click.UsageError) -> BadInput:
     tried = str(getattr(error, "option_name", "")).lstrip("-")
     if guess is None and tried in REMOVED:
         return BadInput(message, REMOVED[tried])
-    remedy = f"`{command} --help` says what there is"
+    remedy = f"`{command} --help` lists the options and arguments"
     return BadInput(message, f"did you mean {guess}? {remedy}" if guess else remedy)
 
 

@@ -272,7 +272,7 @@ def _valid(
     """
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
     if (finished := min(map(len, sides))) < planned:
-        waiting = f"{finished} of {planned} repeats are measured: compared when all are"
+        waiting = f"{finished} of {planned} repeats are measured: the comparison follows the last"
         return [], [], [waiting], ""
     invalid = [line for name, side in zip("AB", sides, strict=True) for line in _faults(name, side)]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]

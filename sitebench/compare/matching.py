@@ -152,7 +152,7 @@ def _nothing_in_common(
     different = ", ".join(str(option) for option in fewest)
     names = ",".join(option.name for option in fewest)
     return BadInput(
-        f"the runs measured different things: {different}",
+        f"the runs measured with different options: {different}",
         f"measure both with equal options; or, if that is what you compare, add --varying {names}",
     )
 
@@ -186,7 +186,7 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
     ]
     if "cgi_program" not in varying and all(programs) and programs[0] != programs[1]:
         raise BadInput(
-            "the runs measured different CGI programs: what they print is not the same",
+            "the runs measured different CGI programs, with different output",
             "measure both with one version of sitebench; or, if that is what you compare, "
             "add --varying cgi_program",
         )

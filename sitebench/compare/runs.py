@@ -102,8 +102,8 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
     for run in (a, b):
         if any(result.spec.stages is not None for result in run.results):
             raise BadInput(
-                f"{run.path} has points measured with --stages, which have no one rate to compare",
-                "compare runs at a --rate, and look at the stages in the report of each",
+                f"{run.path} has points measured with --stages, without a constant rate to compare",
+                "compare runs with a --rate; the report of each run has its stages",
             )
     methods = [method_of(run.manifest) for run in (a, b)]
     if methods[0] != methods[1]:
@@ -148,7 +148,7 @@ def _of_runs(a: Run, b: Run) -> Iterator[Remark]:
     if differences:
         yield Remark(
             f"THE LOAD GENERATORS RAN ON DIFFERENT MACHINES, by their {', '.join(differences)}",
-            "a difference may be that of the machines: measure both from one machine",
+            "a difference may come from the machines: measure both from one machine",
         )
     old, new = (run.manifest.get("versions", {}) for run in (a, b))
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
@@ -156,7 +156,7 @@ def _of_runs(a: Run, b: Run) -> Iterator[Remark]:
         different = ", ".join(f"{name} {old.get(name)} / {new.get(name)}" for name in names)
         yield Remark(
             f"the load generator is not the same: {different}",
-            "measure both with one version of it",
+            "measure both with one version of the load generator",
         )
 
 
@@ -178,10 +178,10 @@ def _of_instances(a: Run, b: Run) -> Iterator[Remark]:
     addresses = [{r.spec.target for r in run.results if "://" in r.spec.target} for run in (a, b)]
     if addresses[0] != addresses[1] and all(addresses) and "restart" not in a.manifest[COMPARED]:
         yield Remark(
-            "A and B are each one running server: two of the same software differ by some percent "
-            "too, because their data lie at different places in memory",
-            "give `--restart CMD`, or have sitebench start them (`--target openldap`): each repeat "
-            "then meets a server of its own",
+            "A and B are each one running server: two processes of the same software differ by "
+            "some percent, too, because their data are at different places in memory",
+            "give `--restart CMD`, or let sitebench start the servers (`--target openldap`): each "
+            "repeat then has a new server",
         )
 
 
@@ -206,8 +206,8 @@ def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> Iterat
     if alarmed:
         yield Remark(
             f"the A/A null finds a difference: {', '.join(alarmed)}",
-            "repeats of the same side disagree: discard the answer there, and measure longer "
-            "windows on a quieter machine",
+            "repeats of the same side disagree: discard the answer at these points, and measure "
+            "longer windows on a quieter machine",
         )
 
 

@@ -8,10 +8,10 @@ from sitebench.tables.table import NOTHING, Cell, Mark, Table
 from sitebench.units import format_ns, format_rate
 
 _PAIRS = (
-    "Typical pair: how B differs from A within a pair, the median of the means of every two pairs; "
-    "what slowed both of a pair is not in it, but is in the medians A and B. A/A null: the same "
-    "procedure on repeats of one side. Could show: about the change that repeats as noisy as these "
-    "would find four times in five."
+    "Typical pair: difference of B from A within a pair, as the median of the means of every two "
+    "pairs; a disturbance of both cancels out, unlike in the medians A and B. A/A null: the same "
+    "comparison between repeats of one side. Could show: the change that repeats with this noise "
+    "would detect four times in five."
 )
 
 
@@ -57,8 +57,8 @@ def answer(point: Compared) -> str:
     if first.least is None:
         medians = f"{_value(first, first.median_a)} and {_value(first, first.median_b)}"
         main = (
-            f"B is {first.verdict} ({quantity} {medians}), by more than a machine drifts; "
-            f"{Design.APART}: do not quote the factor"
+            f"B is {first.verdict} ({quantity} {medians}), by more than a machine's drift "
+            f"explains; {Design.APART}: do not quote the factor"
         )
     elif first.verdict == NONE:
         main = (
@@ -115,14 +115,14 @@ def describe_procedure(analysis: Analysis) -> str:
         return "Nothing was compared."
     if analysis.design is Design.APART:
         return (
-            "The runs were measured apart, and what happened to the machine between them is part "
-            "of every ratio of their medians. Only a row is decided whose medians have 95 % "
-            "intervals more than a factor of two apart."
+            "The runs were measured apart, so every ratio of their medians includes changes of "
+            "the machine between them. A row is decided only if the 95 % intervals of its "
+            "medians are more than a factor of two apart."
         )
     return (
-        "Decided by pairs of repeats in random order (Wilcoxon's signed ranks): a row differs if "
-        "its interval excludes 0%. One comparison of equals in twenty finds a difference in any "
-        f"of its {analysis.rows} rows; half of that is the first row's."
+        "Decided by pairs of repeats in random order (Wilcoxon's signed ranks): a row differs "
+        "if its interval excludes 0%. If nothing differs, one comparison in twenty finds a "
+        f"difference in any of its {analysis.rows} rows; half of that is the first row's."
     )
 
 

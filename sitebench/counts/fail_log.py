@@ -34,11 +34,11 @@ def begin(path: str, out: str | None = None) -> None:
     """
     file = Path(path)
     if out is not None and Path(out).resolve() == file.resolve():
-        raise BadInput("--fail-log and --out are one file", "name two")
+        raise BadInput("--fail-log and --out name the same file", "name two")
     try:
         if file.is_file() and not _is_log(file):
             raise BadInput(
-                f"--fail-log: {path} is there, and is no log of failures",
+                f"--fail-log: {path} exists, and is not a log of failures",
                 "name another file, or remove it",
             )
         goes_on = out is not None and Path(out).exists()
@@ -95,7 +95,7 @@ class FailLog:
         except OSError as error:
             # A write error does not end the point.
             self._is_given_up = True
-            reason = f"{self.path}: {error.strerror}; no more failures are logged, all are counted"
+            reason = f"{self.path}: {error.strerror}; further failures are not logged, but counted"
             print(f"{GIVEN_UP} {reason}", file=sys.stderr, flush=True)
 
 

@@ -23,8 +23,8 @@ class LogOption:
 def refuse_log(options: LogOption) -> None:
     if options.access_log:
         raise BadInput(
-            "only a server that is started here is told to log its requests",
-            "leave --access-log out, or turn the log of your server on yourself",
+            "--access-log applies only to a server that sitebench starts",
+            "leave --access-log out, and turn on the log of your server",
         )
 
 
@@ -39,7 +39,7 @@ def settle_keepalive(options: _Keeping, script: Script | None) -> _Keeping:
     if keepalive is not None and keepalive != script.keeps_alive:
         unit = "user" if keepalive else "step"
         raise BadInput(
-            f"{script.path} says itself how long connections are kept",
+            f"{script.path} has its own setting of how long connections are kept",
             f'write per = "{unit}" in its [connection.main]',
         )
     return replace(options, keepalive=script.keeps_alive)

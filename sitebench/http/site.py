@@ -124,8 +124,8 @@ def _late(address: SiteAddress, deadline: Deadline) -> TargetTalksNonsense:
 def _nonsense(address: SiteAddress, reason: str) -> TargetTalksNonsense:
     return TargetTalksNonsense(
         f"{address} does not answer as a web server does: {reason}",
-        "check host and port, whether it is http or https there, and that the site is not "
-        "overloaded already",
+        "check host and port, whether the scheme is http or https, and that the site is not "
+        "overloaded",
     )
 
 

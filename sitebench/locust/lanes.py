@@ -31,7 +31,7 @@ _LATE_S = 0.02
 
 def no_files() -> OutOfDescriptors:
     return OutOfDescriptors(
-        "this process may open no more files", "raise `ulimit -n`, or use fewer users"
+        "this process may not open more files", "raise `ulimit -n`, or use fewer users"
     )
 
 

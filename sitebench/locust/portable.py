@@ -218,9 +218,9 @@ class PortableLane(ABC):
 
 def refuse_what_only_native_does(client: str, options: LoadOptions, *, resume: bool) -> None:
     lacks = {
-        "--rate": ("knows closed schedules only", options.rate is not None),
+        "--rate": ("supports closed schedules only", options.rate is not None),
         "--fail-log": ("keeps no --fail-log", bool(options.fail_log)),
-        "--tls-resume": ("resumes no TLS session", resume),
+        "--tls-resume": ("does not resume TLS sessions", resume),
     }
     for name, (lack, is_given) in lacks.items():
         if is_given:

@@ -28,7 +28,9 @@ TICK_S = 0.5
 
 def raise_if_orphaned() -> None:
     if is_orphaned():
-        raise MeasurementFailed("the sweep that started this point is gone", "resume its run file")
+        raise MeasurementFailed(
+            "the sweep that started this point has ended", "resume its run file"
+        )
 
 
 class Role:

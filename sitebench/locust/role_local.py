@@ -174,7 +174,9 @@ class LocalRole(Role):
             shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
             raise MeasurementFailed(
                 f"{cause} after {after_s:.1f} s, before anything was measured",
-                "see why changes are not answered" if lost else f"give the file more rows{shorter}",
+                "find out why changes are not answered"
+                if lost
+                else f"give the file more rows{shorter}",
             )
         log.warning("%s after %.1f s", cause, after_s)
         timer.kill(block=False)
@@ -250,22 +252,22 @@ class LocalRole(Role):
             return None
         if recording is None:
             return MeasurementFailed(
-                "the test ended without one operation: the target was still being made ready",
-                "give it more time: -t counts from the start",
+                "the test ended without an operation: the target was still being prepared",
+                "give the test more time: -t counts from the start",
             )
         tallies, counts = recording.windows.tallies.values(), recording.subject.counts
         operations = sum(tally.merge_steps(counts).count for tally in tallies)
         if not operations:
             return MeasurementFailed(
-                "the test ended without one operation",
-                "look whether the target answers, and give it more time",
+                "the test ended without an operation",
+                "check that the target answers, and give the test more time",
             )
         users = self.runner.target_user_count
         if recording.windows.phase is Phase.RAMP and operations < users:
             return MeasurementFailed(
                 f"the test ended before all of its {users:,} users had begun, after "
                 f"{plural(operations, 'operation')}",
-                "give it more time: -t counts from the start",
+                "give the test more time: -t counts from the start",
             )
         return None
 
@@ -280,6 +282,6 @@ def _refuse_idle(lane_users: Iterable[type[Any]], users: Iterable[type[Any]]) ->
         return
     remedy = "mark user classes with Locust's @tag"
     if busy := [user.__name__ for user in users if user.tasks]:
-        remedy = f"name the others, before --tags: {' '.join(busy)}"
-    message = f"{', '.join(idle)} would have nothing to do: no task of it has these tags"
+        remedy = f"name the other classes before --tags: {' '.join(busy)}"
+    message = f"{', '.join(idle)} would have nothing to do, as its task has none of these tags"
     raise BadInput(message, remedy)

@@ -93,8 +93,8 @@ def recording(
             if begun_s is not None and begun_s == store.last_begun() and _part.get() is None:
                 begun = dt.datetime.fromtimestamp(begun_s, dt.UTC).astimezone()
                 say(
-                    f"{out}: all of this was measured before, the last at {begun:%Y-%m-%d %H:%M:%S}"
-                    "; to measure again, name another --out"
+                    f"{out}: all points were measured before, the last at "
+                    f"{begun:%Y-%m-%d %H:%M:%S}; to measure again, name another --out"
                 )
         except KeyboardInterrupt:
             reporter.close()
@@ -103,11 +103,14 @@ def recording(
                 if not gives(argv, "out"):
                     argv = [*argv, "--out", out]
                 if reason := store.manifest().get(ONCE):
-                    say(f"interrupted; what was measured is in {out}, and no more is: {reason}")
+                    say(
+                        f"interrupted; the measured points are in {out}, and no further point was "
+                        f"written: {reason}"
+                    )
                 else:
                     say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
             elif _part.get() is None:
-                say("interrupted; what was measured is kept with --out FILE")
+                say("interrupted; with --out FILE the measured points are kept")
             raise
 
 
@@ -188,8 +191,8 @@ def measure(
         specs = [test.spec for stage in planned for test in stage.tests]
         if COMPARED in store.manifest() and any(spec.stages is not None for spec in specs):
             raise BadInput(
-                "the scenario file has stages, which have no one rate to compare",
-                "give the command a --rate, which goes before them",
+                "the scenario file has stages, without a constant rate to compare",
+                "give the command a --rate, which replaces the stages",
             )
         with contextlib.ExitStack() as last:
             last.callback(afterwards)
@@ -236,7 +239,7 @@ def _raise_if_failing(results: Sequence[PointResult]) -> None:
             f"more than {MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "
             f"{plural(len(results), 'point')}; the first: {failing[0].spec.title}: "
             f"{failure_text(failing[0])}",
-            "find out why they failed; with --allow-failures that is no error",
+            "find out why they failed; with --allow-failures this is not an error",
         )
 
 

@@ -21,14 +21,14 @@ PORTS_REMEDY = (
 )
 
 NOTHING_REMEDY = (
-    "see whether the target answers at all; if it is only slow, measure longer, with fewer users"
+    "check that the target answers; if it is only slow, measure longer, with fewer users"
 )
 
 _OTHERWISE = (
     "check the target: its answers do not match the requests; `sitebench docs troubleshooting` has "
     "the usual causes"
 )
-NOT_ALLOWED_REMEDY = "bind as a user who may: --bind-dn DN --password-file FILE"
+NOT_ALLOWED_REMEDY = "bind as a user with this right: --bind-dn DN --password-file FILE"
 NOT_ALLOWED = frozenset(("result:strongerAuthRequired", "result:insufficientAccessRights"))
 """Failures of requests that the bound user may not make."""
 
@@ -62,5 +62,8 @@ def void(result: PointResult) -> SitebenchError | None:
     kind = max(kinds, key=lambda name: kinds[name], default=None)
     error, remedy = _KNOWN.get(kind, (PointFailed, _OTHERWISE))
     if kind == "result:noSuchObject" and result.spec.target == "embedded":
-        remedy = "name your directory with --target: this was the embedded one, with its people"
+        remedy = (
+            "name your directory with --target: this was the embedded directory, with its own "
+            "people"
+        )
     return error(message, remedy)

@@ -86,7 +86,7 @@ def _per_second(read: Callable[[PointResult], Number], missing: str = "nothing e
 
 def _figure(name: str, figure: str) -> _Metric:
     return _per_second(
-        lambda result: result.figures.get(figure), f"{name} is not a figure of this operation"
+        lambda result: result.figures.get(figure), f"{name} is not measured for this operation"
     )
 
 
@@ -246,8 +246,8 @@ class Objective(msgspec.Struct, frozen=True):
         for condition in self.conditions:
             if condition.metric in _OF_ALL:
                 raise UnknownValue(
-                    f"{condition.metric} is of all operations together",
-                    "ask for it in --objective, or in the objective of [load]",
+                    f"{condition.metric} is known for all operations together only",
+                    "put it into --objective, or into the objective of [load]",
                 )
         return Objective(
             tuple(replace(part, operation=operation, share=share) for part in self.conditions)

@@ -34,7 +34,7 @@ def _one_number_of_users(text: str) -> int:
         with contextlib.suppress(UnknownValue):
             several = option.join_values(units.parse_sizes(text))
             raise BadInput(
-                f"--users: {text!r} are several numbers of users",
+                f"--users: {text!r} is a list of numbers of users",
                 f"measure each with `peak --clients {several}`",
             )
     return units.parse_size(text)
@@ -167,16 +167,16 @@ def check_pace(options: LoadOptions) -> None:
     """Raise if think times compete with a rate."""
     if options.rate is not None and options.think:
         raise BadInput(
-            "--think and --rate both say when a user goes on",
-            "leave --think out, or leave --rate out: each user then goes on after its pause",
+            "--think and --rate both decide when a user's next operation begins",
+            "leave one of them out; without --rate each user continues after its pause",
         )
 
 
 def refuse_stages(options: LoadOptions, command: str) -> None:
     if options.stages is not None:
         raise BadInput(
-            f"stages are for `run`, `sweep` and `ui`, not for {command}",
-            "leave --stages out, or give a --rate where a scenario file has them",
+            f"stages are possible in `run`, `sweep` and `ui`, not in {command}",
+            "leave --stages out, or give a --rate if a scenario file has stages",
         )
 
 
@@ -186,12 +186,13 @@ def staged(options: _L) -> _L:
         return options
     if isinstance(options, PeakOptions):
         raise BadInput(
-            "peak chooses the rates itself, and stages say them",
-            "use `run` for --stages, or for a scenario file that has them",
+            "peak chooses the rates itself, so it takes no stages",
+            "use `run` for --stages, or for a scenario file with stages",
         )
     if options.client != "native":
         raise BadInput(
-            f"--client {options.client} does no --stages", "leave it out: the native client does"
+            f"--client {options.client} has no --stages",
+            "leave --client out: the native client has them",
         )
     stages = options.stages
     measuring = group_of(options, MeasureOptions)
@@ -204,11 +205,11 @@ def staged(options: _L) -> _L:
     ):
         if is_set:
             raise BadInput(
-                f"{name} and --stages both say when operations are due, or for how long",
-                f"leave {name} out: stages last as long as they say, without a warm-up",
+                f"{name} and --stages both set the rate or the length of the test",
+                f"leave {name} out: stages have their own length, and no warm-up",
             )
     if stages.of_users and options.is_set("users"):
-        raise BadInput("--users and --stages both say how many users there are", "leave one out")
+        raise BadInput("--users and --stages both set the number of users", "leave one out")
     return options.assign(
         **({"users": int(stages.highest)} if stages.of_users else {"rate": stages.mean}),
         warmup=0.0,

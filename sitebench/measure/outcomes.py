@@ -128,5 +128,5 @@ def raise_if_missed(judged: Sequence[Judged], objective: Objective) -> None:
         state = "not met by" if missed else "unknown at"
         raise ObjectiveMissed(
             f"objective {objective} {state} {len(lines)} of {plural(len(judged), 'point')}",
-            "each is listed above with its value, or with why that is not known",
+            "each is listed above with its value, or with the reason why the value is not known",
         )

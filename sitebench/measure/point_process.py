@@ -115,7 +115,7 @@ class Runner:
             raise PointFailed(
                 f"{spec.title} ended without a result{suffix}: "
                 f"{last_line(self._read_from(printed))}",
-                "run the same command again; report it if it ends so again",
+                "run the same command again; if the error persists, report it",
             )
         except BaseException:
             self._process = None

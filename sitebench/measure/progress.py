@@ -98,7 +98,7 @@ class LiveProgress(Reporter, Closing):
         """Show that a point is measured; before the first point, warn of other programs."""
         if not self._looked:
             self._looked = True
-            self._replace("looking at what else this machine does", total=None)
+            self._replace("checking the CPU use of other programs", total=None)
             if (use := other_programs()).disturb:
                 self._say(f"[yellow]note[/] {escape(str(use))}")
         self._replace(self._title(spec), total=spec.warmup_s + spec.measure_s)
@@ -137,8 +137,8 @@ class LiveProgress(Reporter, Closing):
         if self._grows and spec.until is None and result.seconds > LONGER * spec.measure_s:
             window = format_duration(spec.measure_s)
             self._say(
-                f".. {self._title(spec)}: its window grew from {window} to {result.seconds:.0f}s: "
-                f"a drift of the rate could not be told from chance; --measure {window} keeps it"
+                f".. {self._title(spec)}: its window grew from {window} to {result.seconds:.0f}s, "
+                f"as a change of the rate might be a drift; --measure {window} keeps it"
             )
         self._done += 1
 

@@ -73,7 +73,7 @@ def summarise(
         reason = (
             f"operations think for {format_ns(pauses_s * 1e9)} within, and the warm-up was "
             f"{format_duration(spec.warmup_s)}: few of those that began before the window ended "
-            "in it, so its rate is too low"
+            "within it, so its rate is too low"
         )
         settled = Settled(Steadiness.TOO_SHORT, reason)
     totals_of = {counter: sum(t.counters[counter] for t in steps) for counter in metrics.COUNTERS}

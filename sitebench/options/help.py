@@ -92,7 +92,7 @@ def lines(command: Any, context: Any, *, short: bool) -> Iterator[str]:
             yield from _heading(title)
         yield from _row(parameter, width)
     if hasattr(command, "members"):
-        yield from ("", f"`{context.command_path} COMMAND -h` says what a command takes.")
+        yield from ("", f"`{context.command_path} COMMAND -h` lists the options of a command.")
     elif cut:
         yield from ("", f"--help shows all {len(options)} options.")
     elif len(options) > _SHORT_ENOUGH:

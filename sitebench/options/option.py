@@ -147,7 +147,7 @@ def duration(
     def above_zero(text: str) -> float:
         if seconds := units.parse_duration(text):
             return seconds
-        raise UnknownValue(f"{text!r} is no time at all", "write a longer one, such as 10s")
+        raise UnknownValue(f"{text!r} is not a time above zero", "write a longer time, such as 10s")
 
     return parsed(
         default,
@@ -176,7 +176,8 @@ def sendable(text: str) -> float:
     if rate > _MOST_PER_S:
         limit = f"{units.format_size(_MOST_PER_S)}/s"
         raise UnknownValue(
-            f"rate {text!r} is above {limit}", "no load generator sends as much: ask for less"
+            f"rate {text!r} is above {limit}",
+            "no load generator can send as much: give a lower rate",
         )
     return rate
 
@@ -300,7 +301,7 @@ class Options:
 
     explicit: frozenset[str] = parsed(
         frozenset(),
-        "Options that were set, and are no defaults.",
+        "Options that were set, and differ from their defaults.",
         parse=lambda text: frozenset(text.split(",")),
         show=lambda names: ",".join(sorted(names)),
         metavar="LIST",

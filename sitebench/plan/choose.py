@@ -50,8 +50,8 @@ def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | Non
         raise BadInput(
             f"each machine would have {people:,} people, and {table.machine} was measured "
             f"with at most {measured:,}: that is more than twice as many",
-            f"measure it with --entries {format_size(people)}, "
-            f"or use these rates anyway with --size {format_size(measured)}",
+            f"measure it with --entries {format_size(people)}, or use these rates nevertheless "
+            f"with --size {format_size(measured)}",
         )
     return largest
 
@@ -130,12 +130,12 @@ def _assumptions(scenario: Scenario) -> list[str]:
     if scenario.community is not None:
         if scenario.headroom == 0 and scenario.burst == 1:
             assumptions.append(
-                "no headroom for peaks: --headroom 30% leaves some, and --burst 150% is for "
-                "minutes in which half as many again come"
+                "no headroom for peaks: --headroom 30% leaves 30 % free, and --burst 150% plans "
+                "for minutes with 1.5 times the arrivals"
             )
         assumptions.append(
-            "n machines are assumed to do n times as much: a database or network that they share "
-            "was not measured"
+            "the capacity of n machines is assumed to be n times that of one: a shared database "
+            "or network was not measured"
         )
     if scenario.objective is not None:
         assumptions.append(

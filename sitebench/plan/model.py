@@ -254,9 +254,9 @@ def _why_not(kinds: Mapping[str, tuple[float, float]], objective: tuple[float, f
     goal = f"of the operations {share:.3g} are to take at most {within_s * 1e3:g} ms"
     if late < 1 - share and all(took_s < within_s for _, took_s in kinds.values()):
         return (
-            f"an idle machine takes {times} on average, and {goal}: by the queueing estimate even "
-            "a machine that is hardly ever busy does not keep that, or a kind comes too rarely to "
-            "tell"
+            f"an idle machine takes {times} on average, and {goal}: by the queueing estimate "
+            "even an almost idle machine does not meet this, or a kind of operation is too rare "
+            "to estimate"
         )
     return (
         f"an idle machine takes {times} on average: by the queueing estimate more than "

@@ -112,8 +112,9 @@ class MixPlanOptions(PlanOptions):
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
         if objective is not None and self.objective and len(self.objective.conditions) > 1:
             raise BadInput(
-                f"{self.objective} has several percentiles, and for a mix one can be estimated",
-                "give one of them at a time, and plan with the most machines",
+                f"{self.objective} has several percentiles, but for a mix only one can be "
+                "estimated",
+                "plan with one percentile at a time, and take the largest number of machines",
             )
         return Scenario(
             self.active,

@@ -26,7 +26,7 @@ def render(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> list[Printable]
     return [
         _inputs(plan),
         _answers([plan, *(other for other in rest if isinstance(other, Plan))]),
-        to_text(Cell("The law: people present = arrivals x time they stay", Mark.PRIMARY)),
+        to_text(Cell("The law: people present = arrivals x time of their stay", Mark.PRIMARY)),
         *(f"  {line}" for line in law_lines(plan)),
         "",
         _what_if_table(plan),
@@ -58,7 +58,7 @@ def _inputs(plan: Plan) -> Table:
         inputs.append(("Estimated response time", f"{name} < {format_duration(bound)}"))
         inputs.append(("Cores of each machine", f"{scenario.cores}"))
         if scenario.mix is not None:
-            inputs.append(("How busy it may be for that", f"{values['queue_limit']:.1%}"))
+            inputs.append(("Utilisation limit for the objective", f"{values['queue_limit']:.1%}"))
     if scenario.community is not None:
         inputs.append(("Community to serve", f"{scenario.community:,}"))
     if scenario.mix is not None and plan.suite.people_in:
@@ -203,7 +203,7 @@ def _example_of_1997(plan: Plan) -> list[Printable]:
             f"{answer['simultaneous'] / answer['printed_simultaneous']:.0f}" for answer in answers
         )
         first, *rest = suite.explain()
-        lines = [f"They differ: ours are {times} times as high. {first}", *rest]
+        lines = [f"They differ: the answers of sitebench are {times} times as high. {first}", *rest]
     title = "1997's own example: simultaneous users / community"
     return [Table(title, ("Machine", "Printed", "Ours"), rows), *lines, ""]
 

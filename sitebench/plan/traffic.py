@@ -27,11 +27,11 @@ def traffic(
             "per_s": (f"{unit} a second".capitalize(), per_s),
             "bytes_each": ("Bytes of each, both ways", bytes_each),
             "line_bits_per_s": ("Bits/s of a network", line),
-            "in_practice": ("Share of it that is used in practice", IN_PRACTICE),
+            "in_practice": ("Share of it used in practice", IN_PRACTICE),
         },
         (
             Step("traffic_bits_per_s", "traffic at the highest rate", "bit/s", bits),
-            Step("networks", "networks that it takes", "networks", networks),
+            Step("networks", "networks needed", "networks", networks),
             Step("per_day", f"{unit} a day", "1/day", Input("per_s") * Constant(_DAY_S)),
         ),
         notes,

@@ -238,9 +238,9 @@ def _read_points(file: RunFile, *, alone: bool) -> list[StoredPoint]:
     state = f"{failed} of them failed" if failed else "none is finished yet"
     remedy = f"finish the sweep first: sitebench resume {file.path}"
     if "command" not in file.manifest():
-        remedy = "run the Python program that made it again, with the same out"
+        remedy = "run the Python program that wrote it again, with the same out"
     if failed:
-        remedy = f"see what failed, in a report of its own: sitebench report {file.path}"
+        remedy = f"see the failures in a report of this file alone: sitebench report {file.path}"
     raise BadRunFile(f"{file.path} has no measured point ({len(stored)} planned, {state})", remedy)
 
 

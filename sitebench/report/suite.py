@@ -47,7 +47,7 @@ class Folded(msgspec.Struct, frozen=True):
 def besides_1997(tables: Sequence[PrintedTable], statements: Sequence[Statement]) -> Folded:
     """Return the tables and statements of the paper of 1997 that are not figures of operations."""
     listed_tables = [*(table.as_printed() for table in tables), statements_table(statements)]
-    return Folded("What the paper of 1997 prints besides", listed_tables, folded=True)
+    return Folded("Further figures of the paper of 1997", listed_tables, folded=True)
 
 
 class ReportSuite(msgspec.Struct, frozen=True):

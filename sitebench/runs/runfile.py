@@ -107,7 +107,7 @@ class RunFile(Closing):
                 head = file.read(len(_MAGIC))
         except OSError as error:
             raise BadRunFile(
-                f"cannot read {self.path}: {error.strerror}", "name a file that you may read"
+                f"cannot read {self.path}: {error.strerror}", "name a readable file"
             ) from error
         if not head:
             raise BadRunFile(f"{self.path} is empty", schema.OTHER_FILE)

@@ -41,7 +41,7 @@ _LONGEST_NAME = 512 - len("-journal") - 1
 """Longest name of a run file: SQLite adds an ending (MAX_PATHNAME of its os_unix.c)."""
 
 _REMEDIES = {
-    sqlite3.SQLITE_FULL: "make room, then run the same command again: what is done is kept",
+    sqlite3.SQLITE_FULL: "free space, then run the same command again: measured points are kept",
     sqlite3.SQLITE_READONLY: "make the file and its folder writable, or name another with --out",
     sqlite3.SQLITE_BUSY: "wait until the other program that writes to it has ended",
 }
@@ -67,7 +67,7 @@ class RunStore(Closing):
                 ) from error
             raise BadRunFile(
                 f"cannot open run file {self.path}: {error}",
-                "name a file in a folder that exists and that you may write",
+                "name a file in a writable folder",
             ) from error
         try:
             if not joins:
@@ -139,7 +139,7 @@ class RunStore(Closing):
                 f"{self.path} is not a run file of sitebench, or is damaged: {error}",
                 "name another file with --out",
             )
-        remedy = _REMEDIES.get(kind, "look at the disk it is on, then run the same command again")
+        remedy = _REMEDIES.get(kind, "check the disk of this file, then run the same command again")
         return CannotRecord(f"cannot write run file {self.path}: {error}", remedy)
 
     def close(self) -> None:
@@ -232,7 +232,8 @@ class RunStore(Closing):
         with self._transaction():
             if self._is_superseded(point):
                 raise CannotRecord(
-                    f"another sweep measures this point of {self.path} now", "leave it to that one"
+                    f"another sweep measures this point of {self.path} now",
+                    "wait until that sweep has ended",
                 )
             yield
 

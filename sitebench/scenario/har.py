@@ -368,7 +368,7 @@ class _Making:
             text = _escape(text)
         if _SECRET.search(literal) or self._has_secret(literal):
             text = self._variable("body", sent)
-            self.notes.append(f"{text} is a body that has a secret in it, and is not written down")
+            self.notes.append(f"{text} is a body with a secret, which is not written into the file")
         return {"body": text, "content_type": kind or "text/plain"}
 
     def _fill(self, value: Any, name: str, login: str, write_name: Callable[[str], str]) -> Any:
@@ -456,14 +456,14 @@ class _Making:
 
     def needs(self, text: str) -> Iterator[str]:
         if places := ", ".join(_random_places(text)):
-            yield f"what looks random is kept on lines {places}: see that none is a secret"
+            yield f"lines {places} have random-looking texts: check that none is a secret"
         if self.columns:
             yield f"accounts.csv has to have the columns {','.join(self.columns)}"
         if tokens := ", ".join(f"${name}" for name in self.variables if _TOKEN.search(name)):
-            yield f"no answer has the token of {tokens}: capture it by hand where it is sent"
+            yield f"no answer has the token of {tokens}: add its capture by hand"
         if names := [*map(repr, dict.fromkeys(self._numbered_steps))]:
             steps = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-            cause = "no earlier answer has them where they can be found again"
+            cause = "no earlier answer has them in a place that can be captured"
             yield f"the numbers in the paths of {steps} are kept: {cause}"
         if self.variables:
             yield f"set {', '.join(f'${name}' for name in self.variables)} in the environment"
@@ -471,7 +471,7 @@ class _Making:
     def render(self, title: str) -> str:
         headers = [{*step.keys.get("headers", {}).items()} for step in self._steps]
         shared = headers[0].intersection(*headers[1:]) if len(headers) > 1 else set()
-        lines = [f"# {printable(title)} by `sitebench site from-har`: look it through."]
+        lines = [f"# {printable(title)} by `sitebench site from-har`: check it before use."]
         if self.columns:
             lines += ["", f"# accounts.csv, beside this file, begins with {','.join(self.columns)}"]
             lines += ["[data.account]", 'file = "accounts.csv"']

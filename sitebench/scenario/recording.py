@@ -53,11 +53,12 @@ class Exchange:
         scheme = self.url.partition(":")[0].lower()
         reasons = {
             "websockets": scheme in ("ws", "wss") or self.status == 101,
-            "addresses of no site": scheme not in ("http", "https") or not self.host,
+            "addresses that are not http or https": scheme not in ("http", "https")
+            or not self.host,
             printable(self.method, 20) or "no method": self.method not in _METHODS,
             "from the browser's cache": self._cached,
             "not answered": not 200 <= self.status < 600,
-            "bodies that are no text": not self.sends_text,
+            "bodies that are not text": not self.sends_text,
             "images, style sheets, scripts and fonts": pages_only and self._is_asset,
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
@@ -90,7 +91,7 @@ def read(har: str, source: str) -> Sequence[Exchange]:
     log = _member(document, "log", dict) if isinstance(document, dict) else {}
     entries = log.get("entries")
     if not isinstance(entries, list):
-        raise BadFile(f"{source} is no recording: it has no log.entries", _REMEDY)
+        raise BadFile(f"{source} is not a HAR recording: it has no log.entries", _REMEDY)
     exchanges = [Exchange(entry) for entry in entries if isinstance(entry, dict)]
     if any(exchange.begun_s is None for exchange in exchanges):
         return exchanges

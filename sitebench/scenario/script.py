@@ -235,7 +235,7 @@ class Script:
         if missing := [name for name in self.env if name not in environment]:
             variables = ", ".join(f"${name}" for name in missing)
             raise BadInput(
-                f"{self.path} takes {variables} from the environment, which has none", "set it"
+                f"{self.path} takes {variables} from the environment, which lacks them", "set it"
             )
         return {name: environment[name] for name in self.env}
 
@@ -439,7 +439,8 @@ def _check_beside(path: str, name: str, file: Path) -> None:
     if not whole.is_relative_to(os.path.realpath(Path(path).parent)):
         raise BadFile(
             f"{path}: {name!r} is in {whole}, outside the folder of the scenario",
-            f"a scenario may be a stranger's: to send that file, add --data {name}={whole}",
+            "a scenario from someone else must not send your files: to send this one, add --data "
+            f"{name}={whole}",
         )
 
 
@@ -489,7 +490,7 @@ def _table(path: Path, data: Mapping[str, Any]) -> Table:
     except OSError as error:
         raise BadFile(
             f"cannot read {path}, the data {data['name']!r}: {error.strerror}",
-            "it is looked for beside the scenario file",
+            "put it beside the scenario file",
         ) from error
     columns = None if data["header"] else tuple(data["columns"] or ())
     return _read(str(path), data["separator"], columns, (state.st_mtime_ns, state.st_size))
@@ -502,7 +503,7 @@ def _content(path: Path) -> bytes:
     if path.exists() and not path.is_file():
         raise BadFile(
             f"{path}, which is a value, is no regular file",
-            "write the value into one, as it is read again",
+            "write the value into a regular file, as it is read more than once",
         )
     try:
         with path.open("rb") as file:
@@ -510,10 +511,10 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         raise BadFile(
             f"cannot read {path}, which is a value: {error.strerror}",
-            "it is looked for beside the scenario file",
+            "put it beside the scenario file",
         ) from error
     if len(content) == MOST_BYTES:
-        raise BadFile(f"{path} has 16 MiB or more", "no server takes a value of that size")
+        raise BadFile(f"{path} has 16 MiB or more", "no server accepts a value of that size")
     return content
 
 

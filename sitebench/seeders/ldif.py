@@ -112,4 +112,6 @@ def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
 
 
 def _cannot_write(path: Path, reason: str | None) -> BadInput:
-    return BadInput(f"cannot write {path}: {reason}", "choose a writable place with enough room")
+    return BadInput(
+        f"cannot write {path}: {reason}", "choose a writable place with enough free space"
+    )

@@ -124,7 +124,7 @@ def _check_passwords(spec: Spec) -> None:
         raise BadInput(
             f"{spec.hash} takes {memory / 2**30:,.1f} GiB of memory for each login, and there are "
             f"{usable / 2**30:,.1f} here",
-            "name less of it, such as argon2:64m",
+            "name less memory, such as argon2:64m",
         )
 
 

@@ -65,9 +65,7 @@ def _read_shipped() -> tuple[str, Mapping[str, str]]:
 def _check_locales(locales: Sequence[str]) -> None:
     """Refuse locales that Faker cannot draw, before it draws any."""
     if not locales:
-        raise BadInput(
-            "--locales: none to take names from", f"name at least one, for example {EXAMPLES}"
-        )
+        raise BadInput("--locales: the list is empty", f"name at least one, for example {EXAMPLES}")
     for locale in locales:
         if locales.count(locale) > 1:
             raise BadInput(f"--locales: {locale} is listed twice", "name each locale once")

@@ -41,8 +41,8 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         # Linux overcommits memory, and kills the process that uses it.
         raise BadInput(
             f"{spec.hash} takes {format_bytes(memory)} of memory for each password, and "
-            f"{format_bytes(free)} are free here",
-            "take less of it: argon2:19m:2 is what OWASP advises at least",
+            f"{format_bytes(free)} are free",
+            "use less memory: OWASP's minimum is argon2:19m:2",
         )
     began = time.monotonic()
     population.entry(ready)
@@ -68,8 +68,8 @@ def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> 
     cores = f"{threads} cores" if threads > 1 else "one core"
     say(
         f"{total - ready:,} hashes {people.spec.hash} take about "
-        f"{format_duration(float(round(left_s)))}, at {1000 * one_s:,.0f} ms each on {cores}; they "
-        "are kept for the next time, and so is what Ctrl-C leaves"
+        f"{format_duration(float(round(left_s)))}, at {1000 * one_s:,.0f} ms each on {cores}; "
+        "they are kept for the next command, also after Ctrl-C"
     )
     with bar(f"hashing {plural(total, 'password')}", total) as move:
         people.population.make_hashes(threads, move)

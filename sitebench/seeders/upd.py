@@ -69,8 +69,7 @@ def inspect(spec: UpdSpec, path: Path) -> Upd:
     if manifest["population"] != visitors(spec).digest:
         raise BadInput(
             f"{path} holds other people (seed {manifest['seed']}) than those asked for",
-            "give the --seed and --locales it was made with, or make it again with "
-            "`sitebench ps seed`",
+            "give its --seed and --locales, or write it again with `sitebench ps seed`",
         )
     return Upd(path, manifest)
 

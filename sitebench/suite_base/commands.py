@@ -63,8 +63,6 @@ _HELP = {
 
     {clients}
 
-    With an objective, the answer is the largest of these numbers that holds it.
-
     With --objective alone, the command searches for the highest rate that meets the objective, and
     confirms this rate:
 
@@ -168,14 +166,18 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             is_named = options.is_set("operations") or names == [self.default]
             if operation is not None:
                 if options.is_set("operations"):
-                    raise BadInput(f"{operation} is measured, and so are --operations", "give one")
+                    raise BadInput(
+                        f"{operation} and --operations both name what is measured", "give one"
+                    )
                 options, name = points.choose(options, operation)
                 names, is_named = [name], True
             if (described := points.described_by(options)) is not None:
                 name, by = described
                 if options.paper or options.is_set("operations"):
                     option = "--paper" if options.paper else "--operations"
-                    raise BadInput(f"{by} says what users do, and so does {option}", "give one")
+                    raise BadInput(
+                        f"{by} and {option} both describe the operations of users", "give one"
+                    )
                 names, is_named = [name], True
             options = points.apply_scenario(options)
             programs = [points.program(options, name) for name in names]
@@ -290,7 +292,7 @@ def refuse_check(options: SuiteOptions, suite: Suite) -> None:
     """Raise if a command other than run has --check."""
     if options.check:
         raise BadInput(
-            "--check is one try, without a load",
+            "--check does each operation once, without a load",
             f"use it with run: sitebench {suite.first_name} run FILE --check",
         )
 
@@ -373,7 +375,7 @@ def _that_matter(
         return sizes
     if options.is_set("sizes"):
         raise BadInput(
-            f"{path} asks for no people of sitebench: every size would be the same test",
+            f"{path} uses no people of sitebench, so every size would be the same test",
             "leave --sizes out; `[load] clients`, or `sitebench vary`, measure several loads",
         )
     return sizes[:1]

@@ -211,7 +211,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             self.program(options, described[0])
         if options.client != "native" and options.rate is not None:
             raise BadInput(
-                f"--client {options.client} does no --rate", "leave it out: the native client does"
+                f"--client {options.client} has no --rate",
+                "leave --client out: the native client has them",
             )
         for program in programs:
             self._assure_understood(program)
@@ -255,13 +256,15 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         options = self.apply_address(options)
         if options.fail_log is not None:
             if options.check:
-                raise BadInput("--check says itself what failed", "leave --fail-log out")
+                raise BadInput("--check shows every failure itself", "leave --fail-log out")
             repeats = group_of(options, RepeatOptions)
             fail_log.begin(options.fail_log, None if repeats is None else repeats.out)
         file = self.scenario_of(options)
         if file is None:
             if options.data:
-                raise BadInput("--data is of a scenario file, and none is named", "leave it out")
+                raise BadInput(
+                    "--data replaces files of a scenario file, and none is named", "leave it out"
+                )
             return self.complete(staged(options), None)
         if names := file.secrets:
             variables = ", ".join(f"${name}" for name in names)
@@ -307,7 +310,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         if options.scenario_path is not None:
             raise UnknownValue(
                 f"unknown operation {text!r}",
-                "a scenario file has them all: name none, and see each in the report",
+                "leave the operation out: the whole file is measured, and the report has each "
+                "operation",
             )
         if "," in text:
             raise UnknownValue(f"{text!r} is not one operation", f"use one of {operations}")
@@ -360,11 +364,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         if not is_name(operation):
             raise UnknownValue(
                 f"{operation!r} cannot be the name of an operation",
-                "give it letters, digits, spaces and .,:+-_, at most 64",
+                "use letters, digits, spaces and .,:+-_, at most 64",
             )
         if (described := self.described_by(options)) is not None and operation != described[0]:
             raise BadInput(
-                f"{described[1]} says what users do, and so does {operation!r}",
+                f"{described[1]} and {operation!r} both describe the operations of users",
                 "leave one of them out",
             )
         if programs is None:

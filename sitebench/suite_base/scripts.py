@@ -28,7 +28,7 @@ def say_kept(script: Script, target: str) -> None:
     from sitebench.measure.command import say
 
     for name in script.keeps:
-        say(f"what {script.path} added to {target} stays there: {name}")
+        say(f"entries that {script.path} added to {target} stay there: {name}")
 
 
 def text_of(path: str | None, programs: Iterable[Script]) -> tuple[str, str] | None:
@@ -63,7 +63,7 @@ def assure_planned(
             of_file = "" if path is None else f" of {path}"
             raise BadFile(
                 f"the {part}{of_file} changed after this point was planned",
-                "leave it as it is while points are measured, and run the command again",
+                "do not change it while points are measured; run the command again",
             )
 
 
@@ -80,6 +80,6 @@ def assure_same(here: Mapping[str, str], at_start: Mapping[str, str]) -> None:
     for name, digest in here.items():
         if at_start.get(name) != digest:
             raise BadFile(
-                f"{name}: other content here than where the test was started",
+                f"{name}: its content differs from that on the machine that started the test",
                 "give each machine the same file, at the same path",
             )

@@ -99,7 +99,7 @@ def read(base: Any, variations: Sequence[str]) -> list[Level]:
         factor, _, values = text.partition("=")
         if not factor or not values:
             raise UnknownValue(
-                f"--vary: {text!r} does not say what to vary",
+                f"--vary: {text!r} is not FACTOR=VALUES",
                 "write FACTOR=VALUE,VALUE, such as workers=1,2",
             )
         level_values = (part.strip() for part in values.split(","))
@@ -116,7 +116,7 @@ def _with_level(base: Any, factor: str, value: str) -> Any:
         return replace(base, directives={**(base.directives or {}), name: value})
     name = _ALIASES.get(factor, factor).replace("-", "_")
     if name == "stages":
-        raise UnknownValue("--vary: stages have no one rate to compare", "vary the rate")
+        raise UnknownValue("--vary: stages have no constant rate to compare", "vary the rate")
     for field, spec in fields_of(type(base)):
         if field.name == name and (spec.setting or name) in identity.OPTIONS and not spec.hidden:
             if not spec.is_flag:
@@ -169,7 +169,7 @@ def table(
                 *(f"{point.failures:,}", limit(point)),
             ]
         )
-    title = f"{base.spec.title}: one thing varied, the rest held ({base.spec.target})"
+    title = f"{base.spec.title}: one option varied, all others kept ({base.spec.target})"
     columns = ("Factor", "Value", *brings, "interval", "Fails", "Limit")
     return Table(title, columns, rows, left=2)
 
@@ -267,6 +267,6 @@ def scaling_lines(results: Sequence[PointResult], levels: Sequence[tuple[Level, 
             times = "twice" if many == 2 * few else f"{many / few:.3g} times"
             lines.append(
                 f"{level.factor} {few} to {many}: {grew.gain_percent:+.0f} %, "
-                f"{grew.per_processor:.0%} of what {times} the {level.factor} could bring"
+                f"{grew.per_processor:.0%} of the possible gain of {times} the {level.factor}"
             )
     return lines

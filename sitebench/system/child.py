@@ -94,7 +94,7 @@ class Child:
             if not select.select([pipe], [], [], max(0.0, give_up - time.monotonic()))[0]:
                 raise MeasurementFailed(
                     f"{self.name} did not answer within {timeout_s:.0f} s",
-                    "look at the load of this machine, or use a smaller size",
+                    "check the load of this machine, or use a smaller size",
                 )
             part = os.read(pipe, 65536)
             if not part:
@@ -107,7 +107,7 @@ class Child:
         code = self._process.wait()
         return MeasurementFailed(
             f"{self.name} ended before it answered (exit code {code})",
-            "see what it wrote above; with a large size the machine may be out of memory",
+            "see its output above; with a large size the machine may be out of memory",
         )
 
     @property

@@ -54,7 +54,7 @@ def lock_holder(descriptor: int) -> int | None:
 
 def refuse_existing(path: Path) -> None:
     if path.is_file():
-        raise BadInput(f"{path} is there already", "remove it, or name another file")
+        raise BadInput(f"{path} exists already", "remove it, or name another file")
 
 
 def make_folder(path: Path) -> None:
@@ -62,12 +62,12 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(
-            f"cannot make folder {path}: {error.strerror}", "name a folder that you may write"
+            f"cannot make folder {path}: {error.strerror}", "name a writable folder"
         ) from error
 
 
 def cannot_write(path: Path | str, error: OSError) -> BadFile:
     return BadFile(
         f"cannot write {path}: {error.strerror}",
-        "name a file in a folder that exists and that you may write, with enough room",
+        "name a file in a writable folder with enough free space",
     )

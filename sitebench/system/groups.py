@@ -103,7 +103,7 @@ def _disk_under(folder: Path) -> str:
     place = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
     if not place.exists():
         raise NotPossible(
-            f"{folder} is on no disk of its own (a file system in memory, or an overlay)",
+            f"{folder} is not on a disk of its own (but on a file system in memory, or an overlay)",
             "put the files into a folder on a disk",
         )
     if (place / "partition").exists():

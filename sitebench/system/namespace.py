@@ -68,4 +68,4 @@ def _run(*argv: str) -> None:
     process = subprocess.run(argv, capture_output=True, text=True, check=False)
     if process.returncode != 0:
         message = f"no network namespace can be made here: {process.stderr.strip()}"
-        raise NotPossible(message, "run it as root, on a Linux kernel that has them")
+        raise NotPossible(message, "run it as root, on a Linux kernel with network namespaces")

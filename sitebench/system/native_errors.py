@@ -11,7 +11,7 @@ from sitebench.errors import SitebenchError
 
 _REMEDIES = {
     "BadFile": "correct that file, or name another one",
-    "BadInput": "check what was asked for; if it is right, report this",
+    "BadInput": "check the options; if they are right, report this error",
     "OutOfDescriptors": "raise `ulimit -n`",
     "PortInUse": "choose another port",
 }
@@ -20,7 +20,7 @@ _HINTS = {
     "Cannot assign requested address": "name an address of this machine, such as 127.0.0.1, or "
     "0.0.0.0 for all of them",
     ": people have ": "name one of these in the file; people log in with --profile person",
-    "unknown field": "use one of those that it expects",
+    "unknown field": "use one of the expected ones",
 }
 """Remedies by words of a message without a remedy, before those by kind."""
 
@@ -38,7 +38,7 @@ def translated() -> Iterator[None]:
         message, _, advice = str(error).rpartition("; ")
         if not message:
             message = advice
-            advice = _REMEDIES.get(error.kind, "try again; if it stays so, report this")
+            advice = _REMEDIES.get(error.kind, "try again; if the error persists, report it")
             advice = next((hint for words, hint in _HINTS.items() if words in message), advice)
         kind: type[SitebenchError] = getattr(errors, error.kind)
         raise kind(message, advice) from error

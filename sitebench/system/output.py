@@ -29,7 +29,7 @@ class StandardOutput(io.FileIO):
             _to_nowhere(self.fileno())
             raise SitebenchError(
                 f"standard output cannot be written: {error.strerror}",
-                "free space where it goes, or send it elsewhere",
+                "free space on its disk, or write it to another place",
             ) from error
 
 

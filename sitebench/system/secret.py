@@ -44,7 +44,7 @@ def address(url: str) -> str:
     if _UNSCHEMED.match(url) or ("@" in rest and not _AUTHORITY.fullmatch(rest.partition("/")[0])):
         raise UnknownValue(
             "an address contains credentials, which every user can read there",
-            "leave them out of it; `sitebench docs safety` says where passwords go",
+            "leave them out; `sitebench docs safety` explains where to put passwords",
         )
     return url
 

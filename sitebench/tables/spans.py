@@ -58,21 +58,18 @@ def notes(groups: Iterable[tuple[Stages, Iterable[Span]]]) -> list[str]:
         *([_DUE] if False in kinds else []),
         *([_BEGUN] if True in kinds else []),
         *([_LEFT_OUT] if any(span.thinking for _, spans in groups for span in spans) else []),
-        f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: it is of "
-        "operations that were never answered.",
+        f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: operations that "
+        "were never answered are in the percentile, so it is a lower bound.",
     ]
 
 
 _DUE = (
-    "Each operation is in the row in which it was due, however late it was answered; latencies "
-    "count from then. Began late: the mean."
+    "Each operation is in the row in which it was due, and its latency counts from then. Began "
+    "late: the mean delay."
 )
-_LEFT_OUT = (
-    "Thinking: in a think time of their own when the test ended; neither answered nor failed."
-)
+_LEFT_OUT = "Thinking: operations in a think time when the test ended, neither answered nor failed."
 _BEGUN = (
-    "Of users who come and go each operation is in the row in which it began; users are those of "
-    "the stages, on average."
+    "With stages of users each operation is in the row in which it began; users: the mean number."
 )
 
 

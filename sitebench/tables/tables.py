@@ -86,8 +86,8 @@ def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
     if counts[0] >= least_repeats():
         return ["Figures are medians over repeats, with exact 95% intervals of the median."]
     return [
-        "Figures are medians over repeats; a 95% interval needs "
-        f"{least_repeats()} repeats and there are {counts[0]}, so least and greatest are shown."
+        f"Figures are medians over repeats; a 95% interval needs {least_repeats()} repeats and "
+        f"there are {counts[0]}, so the smallest and the largest value are shown."
     ]
 
 
@@ -130,9 +130,11 @@ def cost_table(points: Iterable[tuple[str, Series]]) -> Table:
         for name, point in points
     ]
     notes = [
-        "Waiting: due and not answered when the window began and when it ended (medians).",
-        "Unread: how long answers lay in the kernel at most; service time includes it.",
-        "us/op: the generator's own CPU. Headroom: share of time that its busiest thread had left.",
+        "Waiting: operations due and not answered at the beginning and at the end of the window "
+        "(medians).",
+        "Unread: upper bound of the time that answers lay in the kernel; service time includes it.",
+        "us/op: CPU time of the load generator. Headroom: share of time in which its busiest "
+        "thread was idle.",
     ]
     columns = ("Point", "Load", "waiting", UNREAD, "us/op", "headroom")
     return Table("Cost of the load generator", columns, rows, 2, notes)

@@ -92,7 +92,7 @@ def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confine
             procs.append(stack.enter_context(groups.memory(limits.memory)).procs)
         if limits.disk is not None:
             if data is None:
-                raise NotPossible("this target keeps nothing on a disk", "limit something else")
+                raise NotPossible("this target stores nothing on a disk", "limit something else")
             procs.append(stack.enter_context(groups.disk(limits.disk, data)).procs)
         if procs:
             wrapper += ["/bin/sh", "-c", _ENTER, "sh", " ".join(map(str, procs))]
@@ -124,7 +124,7 @@ def forget(folder: Path) -> None:
 def refuse_limits(target: str, limits: Limits | None) -> None:
     if limits is not None:
         raise BadInput(
-            f"{target} runs already, and only a target that is started here can be limited",
+            f"{target} runs already, and only a target that sitebench starts can be limited",
             "leave --target-limits out",
         )
 

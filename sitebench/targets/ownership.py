@@ -38,16 +38,16 @@ def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = Tr
     if not on_loopback(host):
         place = f"{host}, which is not this machine's loopback"
         raise NotYours(f"{what} writes to {place}", declare)
-    place = f"{host}:{port}, which sitebench did not start, and was not asked for by its name"
-    raise NotYours(f"{what} writes to {place}", f"name what is to be measured; or, {declare}")
+    place = f"{host}:{port}, which sitebench did not start, and was not named by you"
+    raise NotYours(f"{what} writes to {place}", f"name the operations to measure; or, {declare}")
 
 
 def assure_overwriting(host: str, port: int, *, owned: bool, what: str) -> None:
     """Raise NotYours unless `what` may change entries that a target had before."""
     if not owns(host, port, owned=owned, named=False):
         raise NotYours(
-            f"{what} changes entries of {host}:{port} that it did not add, and nothing changes "
-            "them back",
+            f"{what} changes entries of {host}:{port} that it did not add, and nothing restores "
+            "them",
             f"if they are yours to change, {_permit(host)}",
         )
 

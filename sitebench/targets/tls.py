@@ -77,8 +77,8 @@ class Trust(msgspec.Struct, frozen=True):
             except (OSError, ValueError) as error:
                 raise BadFile(
                     f"cannot use certificate {self.cert} with key {self.key}: {short(error)}",
-                    "give a pair in PEM that was made together, and its password in "
-                    f"--tls-key-password-file or ${secret.KEY_PASSWORD}",
+                    "give a matching pair in PEM, and its password in --tls-key-password-file or "
+                    f"${secret.KEY_PASSWORD}",
                 ) from error
         return context
 
@@ -133,7 +133,7 @@ def check_tls(
     over_tls = target.lower().startswith(("ldaps:", "https:"))
     if options.tls and "://" in target and not over_tls and not start_tls:
         raise BadInput(
-            f"--tls is for a target that is started here; {target} is without TLS",
+            f"--tls applies to a target that sitebench starts; {target} is without TLS",
             "leave --tls out, and write ldaps:// or https:// if it listens there",
         )
     names = [name for name in _OF_TLS if vars(options)[name]]
@@ -220,20 +220,20 @@ _FAULTS = (
             "ALERT_BAD_CERTIFICATE",
             "CERTIFICATE_UNKNOWN",
         ),
-        "it accepts no client without a certificate of its own choice",
+        "it requires a client certificate, or another one",
         "give one with --tls-cert and --tls-key",
     ),
     _Fault(
         "tls:not-tls",
         ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST"),
-        "it does not speak TLS there",
+        "it does not use TLS on this port",
         "check the port, or leave out TLS",
     ),
     _Fault(
         "tls:closed",
         ("UNEXPECTED_EOF", "EOF occurred"),
         "it closed the connection during the handshake",
-        "is it ldap:// or http:// there? check the port, and its log",
+        "check the port, whether it is one of ldap:// or http://, and the server's log",
     ),
     _Fault(
         "tls:refused",
@@ -241,7 +241,7 @@ _FAULTS = (
         "it refuses StartTLS",
         "use ldaps:// if it listens there, or leave out --start-tls",
     ),
-    _Fault("tls:broken", ("SSL", "TLS"), "it does not keep to TLS", "see its log"),
+    _Fault("tls:broken", ("SSL", "TLS"), "it violates the TLS protocol", "see its log"),
 )
 """Faults by OpenSSL's words, which libraries keep if they replace the exception."""
 

@@ -223,11 +223,11 @@ def test_changes_to_a_site_are_lost_when_the_site_closes() -> None:
         ({"tls_ca": "no.pem"}, "tls_ca has no effect without TLS; .* add tls for"),
         ({"rate": -1.0}, "rate: rate '-1'"),
         ({"keys": "nonsense"}, "keys: unknown choice 'nonsense'"),
-        ({"measure_s": 0.0}, "measure: '0s' is no time at all"),
+        ({"measure_s": 0.0}, "measure: '0s' is not a time above zero"),
         ({"threads": 0}, "threads: '0' is not a whole number"),
         ({"seed": -1}, "seed: '-1' is not a whole number"),
         ({"entries": 0}, "entries: size '0'"),
-        ({"rate": 5.0, "think_s": 1.0}, "think_s and rate both say"),
+        ({"rate": 5.0, "think_s": 1.0}, "think_s and rate both decide"),
     ],
 )
 def test_wrong_arguments_are_refused_before_any_work(given: dict[str, Any], said: str) -> None:

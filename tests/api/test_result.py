@@ -83,7 +83,7 @@ def test_one_broken_term_misses_the_objective_despite_unknown_terms() -> None:
 
 def test_objective_on_an_unmeasurable_metric_is_undecided_without_advice() -> None:
     blind = replace(a_result(), use=a_use(target_cpu_s=None))
-    with pytest.raises(NotDecided, match="leave out of the objective what cannot be known"):
+    with pytest.raises(NotDecided, match="leave this condition out of the objective"):
         checked(blind, "cpu<50%")
 
 

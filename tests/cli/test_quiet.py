@@ -45,7 +45,7 @@ def test_repeated_command_with_same_file_reports_that_nothing_was_measured(tmp_p
     assert (first.code, first.err) == (0, "")
     again = in_process(*argv, "--out", "run", cwd=tmp_path)
     assert re.fullmatch(
-        r"run: all of this was measured before, the last at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; "
+        r"run: all points were measured before, the last at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; "
         r"to measure again, name another --out\n",
         again.err,
     )

@@ -13,10 +13,13 @@ from tests.support.cli import in_process, sitebench
 from tests.support.hostile_target import hold, site_that
 from tests.support.ldap_server import serving
 
-CHECK_HAS_NO_LOAD = ("--check is one try, without a load", "sitebench site run FILE --check")
+CHECK_HAS_NO_LOAD = (
+    "--check does each operation once, without a load",
+    "sitebench site run FILE --check",
+)
 WRONG = {
     # Values
-    "ils run --measure 0s": ("--measure: '0s' is no time at all", "such as 10s"),
+    "ils run --measure 0s": ("--measure: '0s' is not a time above zero", "such as 10s"),
     "ils run --measure soon": ("--measure: unknown duration 'soon'", "such as 500ms"),
     "ils run --users 0": ("--users: size '0' is not a whole number above zero", "write a number"),
     "ils run --users many": ("--users: unknown size 'many'", "write a number"),
@@ -50,7 +53,7 @@ WRONG = {
     "ils run --until p99:0%": ("--until: precision 0% is not between", "write 5%"),
     "ils run --warmup soon": ("--warmup: unknown duration 'soon'", "such as 500ms"),
     "ils run --think x": ("--think: unknown duration 'x'", "such as 500ms"),
-    "ils run --timeout 0": ("--timeout: '0' is no time at all", "such as 10s"),
+    "ils run --timeout 0": ("--timeout: '0' is not a time above zero", "such as 10s"),
     "ils run --session x": ("--session: unknown duration", "such as 500ms"),
     "ils run --workers-wait x": ("--workers-wait: unknown duration", "such as 500ms"),
     "ils run --repeats 1.5": ("--repeats: '1.5' is not a whole number", "write digits"),
@@ -77,15 +80,15 @@ WRONG = {
     "ils seed --to new.ldif --locales en_US,en_US": ("--locales: en_US is listed twice", "once"),
     "ils run --target-limits speed=3": ("--target-limits: 'speed' cannot be", "processors, mem"),
     "ils run --target ldap://127.0.0.1:9 --target-limits processors=1": (
-        "runs already, and only a target that is started here can be limited",
+        "runs already, and only a target that sitebench starts can be limited",
         "leave --target-limits out",
     ),
     "ps run --target http://127.0.0.1:9 --target-limits processors=1": (
-        "runs already, and only a target that is started here can be limited",
+        "runs already, and only a target that sitebench starts can be limited",
         "leave --target-limits out",
     ),
     "web run --target http://127.0.0.1:9 --target-limits processors=1": (
-        "runs already, and only a target that is started here can be limited",
+        "runs already, and only a target that sitebench starts can be limited",
         "leave --target-limits out",
     ),
     "ils run --target-limits memory=lots": ("--target-limits: 'lots' is no limit", "64m"),
@@ -132,17 +135,17 @@ WRONG = {
     "ils sweep --paper --users 8": ("--paper has the paper's numbers of clients", "leave out one"),
     "ps sweep --paper --users 8": ("--paper has the paper's numbers of clients", "leave out one"),
     "web sweep --paper --clients 8": ("--paper says what --clients says too", "leave out one"),
-    "ils peak --rate 5k": ("--rate fixes one", "--objective with --start"),
+    "ils peak --rate 5k": ("peak chooses the rates itself", "--objective with --start"),
     "ils peak --users 5": ("--users needs --objective", "use --clients"),
     "ils peak --start 1k": ("--start needs --objective", "use --clients"),
     "ils run --tls-cert cert.pem": ("--tls-cert has no effect without TLS", "--tls"),
     "ps run --tls-insecure": ("--tls-insecure has no effect without TLS", "https://"),
-    "ps run --tls --target http://127.0.0.1:1": ("--tls is for a target that is st", "https://"),
-    "web run --tls --target http://127.0.0.1:1": ("--tls is for a target that is st", "https://"),
-    "ils run --tls --target ldap://127.0.0.1:1": ("--tls is for a target that is st", "ldaps://"),
+    "ps run --tls --target http://127.0.0.1:1": ("--tls applies to a target that si", "https://"),
+    "web run --tls --target http://127.0.0.1:1": ("--tls applies to a target that si", "https://"),
+    "ils run --tls --target ldap://127.0.0.1:1": ("--tls applies to a target that si", "ldaps://"),
     "ils run --sasl external": ("--sasl external needs TLS", "ldaps://"),
     "ils run --names 'uid=user.{i}'": ("--names is for a directory of your own", "--target"),
-    "ils run --think 1s --rate 5": ("--think and --rate both say", "leave --think out"),
+    "ils run --think 1s --rate 5": ("--think and --rate both decide", "leave one of them out"),
     "ils clean --seeded": ("--seeded does not say which directory", "--target"),
     "ils clean --seeded --target embedded": ("which directory", "--target ldap://host:port"),
     "ils clean --seeded --target slapd:/folder": ("which directory", "--target ldap://host:port"),
@@ -152,7 +155,7 @@ WRONG = {
     "plan ils --target x": ("--target needs RUN", "name the run file"),
     "plan ils run --preset paper-2500": ("rates are given more than once", "--preset"),
     "compare 1 2 --restart x": ("--restart needs --interleave", "leave it out"),
-    "compare 1 2 --interleave 'ils run lookup'": ("has no {} where A and B go", "--target {}"),
+    "compare 1 2 --interleave 'ils run lookup'": ("has no {} to replace by A and B", "--target {}"),
     "compare 1 2 --interleave 'ils peak {}'": ("takes a run or a sweep", "'ils run lookup"),
     "ils ui --web-login": ("--web-login finds no NAME:PASSWORD", "--login-file"),
     # Files
@@ -171,25 +174,31 @@ WRONG = {
     "ils seed --to /none/people.ldif": ("cannot write /none/people.ldif", "a writable place"),
     "ils seed --to slapd:": ("slapd: names no folder", "slapd:/srv/people"),
     "ils seed --to ldap://": ("unknown target 'ldap://'", "ldap://127.0.0.1:389"),
-    "ils seed --to notes.txt": ("notes.txt is there already", "remove it, or name another"),
-    "ps seed notes.txt": ("notes.txt is there already", "remove it, or name another"),
+    "ils seed --to notes.txt": ("notes.txt exists already", "remove it, or name another"),
+    "ps seed notes.txt": ("notes.txt exists already", "remove it, or name another"),
     "ils seed": ("no destination is named", "people.ldif"),
     "ps seed /none/people": ("cannot write /none/people", "a folder you may write to"),
     "ps run --database none.sqlite": ("no user-property database at none.sqlite", "ps seed"),
     "ps serve --port 0 --database none.sqlite": ("none.sqlite", "ps seed"),
     "ps run page --scenario good.toml": (
-        "the scenario file says what users do",
+        "the scenario file and",
         "leave one of them out",
     ),
-    "ps run page --check --scenario good.toml": ("says what users do", "leave one of them out"),
+    "ps run page --check --scenario good.toml": (
+        "both describe the operations of users",
+        "leave one of them out",
+    ),
     "ps sweep --check --scenario good.toml": CHECK_HAS_NO_LOAD,
     "ps vary --vary users=1,2 --check --scenario good.toml": CHECK_HAS_NO_LOAD,
     "ps peak --check --scenario good.toml": CHECK_HAS_NO_LOAD,
-    "ps run step.toml --keepalive": ("says itself how long connections are kept", "per = "),
+    "ps run step.toml --keepalive": (
+        "has its own setting of how long connections are kept",
+        "per = ",
+    ),
     "ps run search.toml --target http://127.0.0.1:9": ("no personalized site", "directory run"),
     "ps run files.toml --target http://127.0.0.1:9": ("no personalized site", "sitebench web run"),
-    "ps run page --data a=x.csv": ("--data is of a scenario file", "leave it out"),
-    "ps run a --scenario typo.toml": ("unknown operation 'a'", "name none, and see each"),
+    "ps run page --data a=x.csv": ("--data replaces files of a scenario file", "leave it out"),
+    "ps run a --scenario typo.toml": ("unknown operation 'a'", "leave the operation out"),
     "ils run ldap://127.0.0.1:389": ("'ldap://127.0.0.1:389' is an address", "with --target"),
     "ils run --target ldap://127.0.0.1:9 --bind-dn cn=a --password-file empty": (
         "the first line of the password file empty is empty",
@@ -251,7 +260,7 @@ WRONG = {
     "ps run --qps 3": ("no such option '--qps'", "did you mean --rate?"),
     "web sweep spice-cgi --vus 3": ("no such option '--vus'", "did you mean --users?"),
     "ils run --mesure 3s": ("no such option '--mesure'", "did you mean --measure?"),
-    "ils run --entirely-unknown": ("no such option", "`sitebench ils run --help` says what"),
+    "ils run --entirely-unknown": ("no such option", "`sitebench ils run --help` lists"),
     "version": ("no such command 'version'", "did you mean `sitebench --version`?"),
     "help": ("no such command 'help'", "did you mean `sitebench --help`?"),
     "ldap run": ("no such command 'ldap'", "did you mean `sitebench directory`?"),
@@ -275,8 +284,8 @@ WRONG = {
     ),
     "ils run -w secret": ("no such option '-w'", "passwords come from --password-file"),
     "ils run --password secret": ("no such option '--password'", "come from --password-file"),
-    "ps sweep --users 2,4,8": ("'2,4,8' are several numbers", "`peak --clients 2,4,8`"),
-    "ils run --users 1,2": ("'1,2' are several numbers", "`peak --clients 1,2`"),
+    "ps sweep --users 2,4,8": ("'2,4,8' is a list of numbers", "`peak --clients 2,4,8`"),
+    "ils run --users 1,2": ("'1,2' is a list of numbers", "`peak --clients 1,2`"),
     "ils sweeep": ("no such command 'sweeep'", "did you mean sweep?"),
     "ils run conect": ("unknown operation 'conect'", "use one of "),
     "ps run dance": ("unknown operation 'dance'", "scenario, page"),
@@ -363,8 +372,8 @@ def test_mistyped_command_line_in_a_subprocess_exits_with_2() -> None:
     ran = sitebench("directory", "run", "--user", "3")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        "sitebench: no such option '--user'\n"
-        "  did you mean --users? `sitebench directory run --help` says what there is\n"
+        "sitebench: no such option '--user'\n  did you mean --users? `sitebench directory run "
+        "--help` lists the options and arguments\n"
     )
 
 

@@ -108,7 +108,7 @@ def test_inconclusive_comparison_has_its_own_exit_code(tmp_path: Path, b: str, w
 
 def test_runs_with_different_options_are_refused_unless_the_option_is_compared(runs: Path) -> None:
     said = one_line(in_process("compare", "few", "users", cwd=runs))
-    assert said.endswith("the runs measured different things: users (64 / 8)")
+    assert said.endswith("the runs measured with different options: users (64 / 8)")
     ran = in_process("compare", "a", "users", "--varying", "--users", cwd=runs).check(0)
     assert "users: 64 / 8" in ran.out
 

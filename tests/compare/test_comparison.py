@@ -457,7 +457,7 @@ def test_unfinished_comparison_is_undecided(tmp_path: Path) -> None:
         (point,) = of_files(a, b).analysis.points
         assert len(point.rows) == rows
     early = of_files(tmp_path / "a11", tmp_path / "b11").analysis.points[0]
-    assert early.left_out == ("11 of 12 repeats are measured: compared when all are",)
+    assert early.left_out == ("11 of 12 repeats are measured: the comparison follows the last",)
     assert early.undecided == "not compared"
 
 

@@ -51,7 +51,7 @@ def test_run_files_of_both_sides_are_in_one_folder() -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("ils run lookup", "has no {} where A and B go"),
+        ("ils run lookup", "has no {} to replace by A and B"),
         ("ils serve --port {}", "takes a run or a sweep"),
         ("", "takes a run or a sweep"),
         ("{}", "takes a run or a sweep"),
@@ -104,7 +104,7 @@ def test_too_few_pairs_are_reported_before_the_first_measurement(
     """Five pairs were measured before the message "at least 7 are needed"."""
     prepare(a_plan(repeats=repeats), files(str(tmp_path / "c")))
     heard = capsys.readouterr().err
-    told = f"with {repeats} pairs no difference can be found, however large: that needs --repeats 7"
+    told = f"{repeats} pairs cannot show any difference, however large: that needs --repeats 7"
     assert (f"{told} for one point, and more for several" in heard) == said
 
 
@@ -158,7 +158,7 @@ def test_restart_option_alone_compares_settings_of_one_server(
     switched = (tmp_path / "turns").read_text().split()
     assert sorted(switched) == ["off", "on"]
     side = {"off": "A", "on": "B"}[switched[-1]]
-    assert f"the server is left as {side} ({switched[-1]})" in capsys.readouterr().err
+    assert f"the server remains as {side} ({switched[-1]})" in capsys.readouterr().err
     for place in places:
         with RunFile(place) as file:
             assert [point.status for point in file.points()] == ["done"]

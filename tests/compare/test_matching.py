@@ -46,7 +46,7 @@ def test_points_match_despite_different_targets_and_bases() -> None:
 def test_each_difference_of_options_is_named_and_refused(other: dict[str, Any], named: str) -> None:
     a = a_spec()
     said = refused(a, replace(a, **other))
-    assert said.startswith(f"the runs measured different things: {named};")
+    assert said.startswith(f"the runs measured with different options: {named};")
     name = named.partition(" ")[0]
     assert said.endswith(f"--varying {name}")
     assert match(side(a), side(replace(a, **other)), (name,)).common

@@ -243,5 +243,5 @@ def test_workers_that_end_before_their_master_are_not_lost(tmp_path: Path) -> No
         )
     assert "was lost" not in ran.stderr, ran.stderr
     (line,) = [line for line in ran.stderr.splitlines() if "sitebench" in line]
-    assert line.endswith("give it more time: -t counts from the start")
+    assert line.endswith("give the test more time: -t counts from the start")
     assert ran.returncode == 1

@@ -47,13 +47,13 @@ def test_worker_at_its_limit_of_open_files_is_reported(
     assert ran.code == 1
     what, remedy = ran.err.strip().splitlines()[-2:]
     assert "worker" in what
-    assert "this process may open no more files" in what
+    assert "this process may not open more files" in what
     assert "ulimit -n" in remedy
 
 
 # A web UI at its limit of open files: a test that is too large fails, and the next test runs.
 
-NO_FILES = "this process may open no more files; raise `ulimit -n`, or use fewer users"
+NO_FILES = "this process may not open more files; raise `ulimit -n`, or use fewer users"
 
 
 def test_web_ui_reports_lack_of_descriptors_and_runs_the_next_test(ground: Ground) -> None:

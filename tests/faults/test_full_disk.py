@@ -163,7 +163,8 @@ def test_full_disk_is_reported_by_the_web_ui(ground: Ground, disk: Disk, tmp_pat
             (line,) = refusal.value.read().decode().splitlines()
             assert line.startswith("cannot copy the run file to ")
             assert line.endswith(
-                ": database or disk is full; make room there, or start with a $TMPDIR that has more"
+                ": database or disk is full; free space there, or set $TMPDIR to a folder with "
+                "more space"
             )
         disk.grow("64m")
         screen.stop()

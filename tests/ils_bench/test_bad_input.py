@@ -79,7 +79,7 @@ def test_exhausted_file_descriptors_are_reported(openldap: OpenDirectory) -> Non
         ]
     )
     assert done.returncode == 1
-    assert "this process may open no more files; raise `ulimit -n`" in done.stdout + done.stderr
+    assert "this process may not open more files; raise `ulimit -n`" in done.stdout + done.stderr
 
 
 LIMITED_LOCUST = """

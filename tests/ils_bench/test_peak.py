@@ -88,7 +88,7 @@ def test_contradicting_options_of_peak_are_refused_without_a_run_file(tmp_path: 
         "ils", "peak", "--clients", "2,2", "--objective", "p99<5ms", cwd=tmp_path
     ).check(2)
     assert ran.err.splitlines() == [
-        "sitebench: --clients 2,2: they do not rise",
+        "sitebench: --clients 2,2: the numbers have to rise",
         "  write them as 2",
     ]
     assert not list(tmp_path.iterdir())

@@ -137,7 +137,7 @@ def test_tags_select_the_tasks_that_run(
 @pytest.mark.parametrize(
     ("asked", "remedy"),
     [
-        (("--tags", "read"), "name the others, before --tags: Looking"),
+        (("--tags", "read"), "name the other classes before --tags: Looking"),
         (("Adding", "--exclude-tags", "write"), "mark user classes with Locust's @tag"),
     ],
 )
@@ -197,7 +197,7 @@ def finished_with_one_line(ran: Finished) -> bool:
 
 
 NOT_READY = "the target was still being made ready"
-ANSWERS = "look whether the target answers"
+ANSWERS = "check that the target answers"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_end_before_all_users_started_is_a_failure(tmp_path: Path) -> None:
     argv = arguments(LOCUSTFILE, None, "--headless", "-u", "500", "-r", "2", "--think", "1h")
     ran = run_locust(*argv, "-t", "4s", "LookupUser", cwd=tmp_path).check(1)
     (line,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
-    assert re.search(r"the test ended .* of its 500 users|without one operation", line), line
+    assert re.search(r"the test ended .* of its 500 users|without an operation", line), line
 
 
 def without_one_operation(tmp_path: Path, *asked: str) -> str:
@@ -229,7 +229,7 @@ def without_one_operation(tmp_path: Path, *asked: str) -> str:
     argv = arguments(LOCUSTFILE, None, "--headless", *USERS)
     ran = run_locust(*argv, *asked, "LookupUser", cwd=tmp_path).check(1)
     (said,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
-    assert "the test ended without one operation" in said
+    assert "the test ended without an operation" in said
     return said
 
 

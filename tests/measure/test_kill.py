@@ -148,7 +148,7 @@ def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: 
         (point,) = run.points()
         assert point.status == "failed"
         assert point.error is not None
-        assert "the sweep that started this point is gone" in point.error["message"]
+        assert "the sweep that started this point has ended" in point.error["message"]
 
 
 NARROW = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000));"
@@ -176,7 +176,7 @@ def test_full_run_file_is_reported_and_the_sweep_is_resumed(tmp_path: Path) -> N
     assert ran.returncode == 1
     *_, first, remedy = ran.stderr.splitlines()
     assert first == f"sitebench: cannot write run file {sweep.run}: disk I/O error"
-    assert "look at the disk it is on" in remedy
+    assert "check the disk of this file" in remedy
     sweep.assert_over()
     assert {key: sweep.done()[key] for key in finished} == finished
     completed = sweep.ran("resume", str(sweep.run)).check(0)

@@ -29,8 +29,8 @@ def test_lengthened_window_is_reported_with_the_reason(capsys: pytest.CaptureFix
     lines = capsys.readouterr().err.splitlines()
     assert [line.startswith("ok") for line in lines] == [True, True, False]
     assert lines[2] == (
-        f".. {SPEC.title}: its window grew from 5s to 15s: a drift of the rate could not be told "
-        "from chance; --measure 5s keeps it"
+        f".. {SPEC.title}: its window grew from 5s to 15s, as a change of the rate might be a "
+        "drift; --measure 5s keeps it"
     )
 
 

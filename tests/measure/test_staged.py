@@ -99,9 +99,9 @@ def test_operations_of_each_span_equal_the_integral_of_its_rate(tmp_path: Path) 
     (drawn,) = (tmp_path / "figures").glob("stages-*.svg")
     assert all(f">{name}</text>" in drawn.read_text() for name in ("asked for", "p50", "max"))
     assert '<h2 id="stages-title">Stages</h2>' in page.read_text()
-    assert ("The load changed in stages: each has its figures below." in text.read_text()) == point[
-        "valid"
-    ]
+    assert (
+        "The load changed in stages: each minute has its figures below." in text.read_text()
+    ) == point["valid"]
     assert "every 1s: the stages last less than three minutes" in text.read_text()
     resumed = in_process(
         *EVEN, "--stages", "2s:400,2s:400,1s:0,1s:0,1s:200", "--json", "--out", out
@@ -282,8 +282,8 @@ def test_compare_refuses_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("argv", "remedy"),
     [
-        (("ils", "vary", "mix.toml", "--vary", "users=1,2"), "a --rate where a scenario file"),
-        (("ils", "peak", "mix.toml"), "for a scenario file that has them"),
+        (("ils", "vary", "mix.toml", "--vary", "users=1,2"), "a --rate if a scenario file"),
+        (("ils", "peak", "mix.toml"), "for a scenario file with stages"),
     ],
 )
 def test_remedy_names_the_file_of_stages(
@@ -366,23 +366,26 @@ STAGES = ("--stages", "1s:100")
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        ((*LOAD, *STAGES, "--rate", 5), "--rate and --stages both say"),
-        ((*LOAD, *STAGES, "--measure", "5s"), "--measure and --stages both say"),
-        ((*LOAD, *STAGES, "--warmup", "1s"), "--warmup and --stages both say"),
-        ((*LOAD, *STAGES, "--until", "p99:5%"), "--until and --stages both say"),
-        ((*LOAD, *STAGES, "--think", "1s"), "--think and --stages both say"),
+        ((*LOAD, *STAGES, "--rate", 5), "--rate and --stages both set"),
+        ((*LOAD, *STAGES, "--measure", "5s"), "--measure and --stages both set"),
+        ((*LOAD, *STAGES, "--warmup", "1s"), "--warmup and --stages both set"),
+        ((*LOAD, *STAGES, "--until", "p99:5%"), "--until and --stages both set"),
+        ((*LOAD, *STAGES, "--think", "1s"), "--think and --stages both set"),
         (("ils", "peak", "lookup", *STAGES), "peak chooses the rates itself"),
         (("ils", "vary", "lookup", *STAGES, "--vary", "users=1,2"), "not for `vary`"),
-        (("ils", "vary", "lookup", "--vary", "stages=1s:5"), "stages have no one rate to compare"),
+        (
+            ("ils", "vary", "lookup", "--vary", "stages=1s:5"),
+            "stages have no constant rate to compare",
+        ),
         (("ils", "sweep", "--paper", *STAGES), "not for `--paper`"),
         (("web", "sweep", "--paper", *STAGES), "not for `--paper`"),
         (
             ("web", "sweep", "--clients", "1,4", "--stages", "1s:5 users"),
-            "--clients and --stages both say how many users",
+            "--clients and --stages both set how many users",
         ),
-        ((*LOAD, *STAGES, "--client", "ldap3"), "--client ldap3 does no --stages"),
+        ((*LOAD, *STAGES, "--client", "ldap3"), "--client ldap3 has no --stages"),
         ((*LOAD, "--stages", "1s:0"), "every rate is 0"),
-        ((*LOAD, "--stages", "1s:5 users"), "--users and --stages both say how many users"),
+        ((*LOAD, "--stages", "1s:5 users"), "--users and --stages both set how many users"),
         ((*LOAD, "--stages", "1s:5 users,1s:5"), "rates and users"),
         ((*LOAD, "--stages", "0s:5"), "shorter than 1 ms"),
         ((*LOAD, "--stages", "@nowhere.csv"), "cannot read the stages nowhere.csv"),

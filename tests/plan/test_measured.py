@@ -176,7 +176,7 @@ def test_closed_schedules_yield_no_rate_under_an_objective() -> None:
     # Evenly spaced operations do not count either, because people arrive at random.
     even = a_result(a_spec(rate=10e3, settings={"arrivals": "even"}))
     (table,) = tables_of([even], ILS, Objective.parse("p99<50ms"))
-    with pytest.raises(BadInput, match="evenly spaced, and people come at random"):
+    with pytest.raises(BadInput, match="evenly spaced, and those of people are random"):
         plan(ILS, ONLY_LOOKUPS, table)
 
 
@@ -184,7 +184,9 @@ def test_unknown_percentile_is_not_reported_as_missed() -> None:
     short = a_result(a_spec(rate=500.0, settings=AT_RANDOM), 1_000)
     short = changed(short, latency=structs.replace(short.clocks["latency"], p99=None))
     (table,) = tables_of([short], ILS, Objective.parse("p99<50ms"))
-    with pytest.raises(BadInput, match=r"not known whether .* for want of operations.*longer"):
+    with pytest.raises(
+        BadInput, match=r"not known whether .* as there were too few operations.*longer"
+    ):
         plan(ILS, ONLY_LOOKUPS, table)
 
 
@@ -380,7 +382,7 @@ def test_plan_of_a_community_has_no_remark_on_headroom(
     headroom: float, burst: float, none: bool
 ) -> None:
     table = RateTable("m", (10_000,), {"lookup": (900.0,)})
-    shared = "n machines are assumed to do n times as much"
+    shared = "the capacity of n machines is assumed"
 
     def told(words: str, scenario: Scenario) -> bool:
         return any(words in each for each in plan(ILS, scenario, table).warnings)

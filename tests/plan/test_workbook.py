@@ -80,7 +80,7 @@ def recalculated(
         workbook,
         empty,
         changed(workbook, "missing.xlsx", "Directory", "Number of ils-user per session", 1),
-        changed(workbook, "slow.xlsx", "Personalized site", "... below so many ms (0: none)", 1e-6),
+        changed(workbook, "slow.xlsx", "Personalized site", "... limit in ms (0: none)", 1e-6),
     ]
     for n, (directory, site, machine, size) in enumerate(drawn):
         book = openpyxl.load_workbook(workbook)
@@ -175,7 +175,7 @@ def test_sheets_without_a_run_have_the_example_of_1997(tmp_path: Path) -> None:
     write(path, [example(ILS, ()), example(PS, ())], "")
     ils, ps = cells(path, "Directory"), cells(path, "Personalized site")
     assert [ils("Machine", column) for column in "CDE"] == [
-        "ProLiant 7000 (1997): type your rates over",
+        "ProLiant 7000 (1997): replace its rates by yours",
         *(table.machine for table in ILS.presets.values()),
     ]
     assert round(ils("Simultaneous users (users)", "D")) == 119_741
@@ -249,8 +249,8 @@ def fill(sheet: Any, scenario: Scenario, machine: str, size: int) -> None:
         typed |= {
             "Seconds a visitor looks at a page": scenario.stay_s,
             "Response-time objective: percentile": percentile,
-            "... below so many ms (0: none)": within_s * 1e3,
-            "... with so many cores a machine": scenario.cores,
+            "... limit in ms (0: none)": within_s * 1e3,
+            "... cores of a machine": scenario.cores,
         }
     else:
         if leaves_room:

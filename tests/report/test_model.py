@@ -70,7 +70,7 @@ def test_report_on_a_run_of_a_python_program_does_not_advise_resume(tmp_path: Pa
     path = tmp_path / "planned.sitebench"
     with RunStore(path) as store:
         store.plan([made.spec()])
-        with pytest.raises(BadRunFile, match=r"; run the Python program that made it again"):
+        with pytest.raises(BadRunFile, match=r"; run the Python program that wrote it again"):
             load([path])
         store.set_manifest({"command": ["sitebench", "ils", "run"]})
         with pytest.raises(BadRunFile, match=r"finish the sweep first: sitebench resume "):

@@ -123,7 +123,7 @@ def test_unfinished_run_can_be_reported(tmp_path: Path) -> None:
         assert in_process("report", path).code == 0
     page = path.with_suffix(".html").read_text(encoding="utf-8")
     assert "running" in page
-    assert "1 point planned, without a result." in page
+    assert "1 point planned, but not measured." in page
 
 
 def truncated(path: Path) -> None:

@@ -80,9 +80,9 @@ def test_trust_sentence_names_the_limit_of_the_rates(report: Report, spoilt: Rep
     assert "7 of 8 rates are the server's own. The limit was the target's CPU." in words
     assert "1 of 8 rates is lower bounds: the server can do more." not in words
     assert "1 of 8 rates is a lower bound: the server can do more." in words
-    assert words.endswith("72 operations failed. 1 point planned, without a result.")
+    assert words.endswith("72 operations failed. 1 point planned, but not measured.")
     (run,) = spoilt.runs
-    assert "1 of 8 rates is not usable: its speed had not settled." in trust.sentence(run)
+    assert "1 of 8 rates is not usable: its rate or latency was not steady." in trust.sentence(run)
 
 
 def of_one(report: Report, bound: str, *kinds: str) -> Run:
@@ -106,16 +106,16 @@ LOWER_BOUND = "The rate is a lower bound: the server can do more."
         (
             "generator",
             ("noisy-machine",),
-            f"{LOWER_BOUND} The machine of the load generator was too busy to load it fully.",
+            f"{LOWER_BOUND} The load generator's machine was too busy for a higher load.",
         ),
         ("generator", (), f"{LOWER_BOUND} The load generator reached its own limit first."),
         (
             "others",
             ("noisy-machine",),
-            f"{LOWER_BOUND} Other programs had the cores that it needed.",
+            f"{LOWER_BOUND} Other programs used the cores that it needed.",
         ),
-        ("unsettled", (), "No answer about the server: its speed had not settled."),
-        ("leak", (), "No answer about the server: it showed people the data of others."),
+        ("unsettled", (), "No usable figure of the server: its rate or latency was not steady."),
+        ("leak", (), "No usable figure of the server: it showed data of other people."),
         (
             "of-a-newer-version",
             (),
@@ -367,7 +367,7 @@ def test_operations_have_n_median_and_interval(sections: dict[str, Section]) -> 
     said = words(sections["results"])
     assert "Lookup 1k 16\xa0users".replace("\xa0", " ") in said
     assert "20,000 2 20,000..20,000" in said
-    assert "with few repeats, least and greatest" in said
+    assert "with few repeats, the smallest and the largest" in said
 
 
 def test_step_tables_are_collapsed_at_first(sections: dict[str, Section]) -> None:
@@ -477,7 +477,7 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
 @pytest.mark.parametrize(
     ("per_s", "lasted_s", "width_s", "said"),
     [
-        (10_000, 10, 1, "came in a second. Where a line has a gap, fewer than 100 were slower."),
+        (10_000, 10, 1, "came in a second. A line has a gap where fewer than 100 were slower."),
         (666, 20, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
         (666, 100, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
         (666, 10, 1, "second. {gap} p95 needs about 2,000 answers, p99 needs about 10,000 in a "),
@@ -497,7 +497,7 @@ def test_percentiles_over_time_use_enough_seconds_for_p95(
     one = Report([replace(run, points=[point])])
     section = overtime.section(one)
     assert section is not None
-    gap = "Where a line has a gap, fewer than 100 were slower."
+    gap = "A line has a gap where fewer than 100 were slower."
     assert said.format(gap=gap) in words(section)
     found = rows(over_time(report, point)["percentiles"])
     starts = sorted({row["t"] for row in found if row["series"] != "no line"})

@@ -114,8 +114,7 @@ def test_check_announces_its_writes(directory: LdapDirectory, tmp_path: Path) ->
     text = f'{TWO}[[operation]]\nname = "change"\n{change}\n'
     ran = checked(tmp_path, directory.url, text, "--i-own-this-target").check(0)
     assert (
-        "mix.toml: --check changes the target as a run does; nothing changes it back"
-        in ran.out.splitlines()
+        "mix.toml: --check changes the target, and nothing changes it back" in ran.out.splitlines()
     )
     assert "changes the target" not in checked(tmp_path, directory.url, TWO).out
 

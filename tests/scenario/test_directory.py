@@ -251,7 +251,7 @@ def test_peak_measures_named_loads(place: Place) -> None:
         ),
         (
             '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"',
-            "bad.toml: operation 'search': cpu is of all operations together",
+            "bad.toml: operation 'search': cpu is known for all operations together only",
         ),
         ('[[operation]]\nserach = "(uid=a)"', "bad.toml:2:1: operation[1].serach"),
         ('[data.x]\nfile = "x.csv"\n[[operation]]\nsearch = "(u={x.u})"', "cannot read x.csv"),

@@ -126,8 +126,8 @@ API = [
 def test_recorded_api_is_converted_to_a_readable_file() -> None:
     made = convert(archive(*API), "session.har")
     assert made.text.splitlines() == [
-        "# 3 requests of shop.example.com, made of session.har by `sitebench site from-har`: look "
-        "it through.",
+        "# 3 requests of shop.example.com, made of session.har by `sitebench site from-har`: "
+        "check it before use.",
         "",
         "# accounts.csv, beside this file, begins with email,password",
         "[data.account]",
@@ -407,7 +407,7 @@ def test_random_looking_values_are_reported(token: str) -> None:
     made = convert(archive(entry("POST", f"{SHOP}/reset/{token}", post=f"x={token}")), "a.har")
     lines = made.text.splitlines()
     places = ", ".join(f"{n} ({token[:4]}...)" for n, line in enumerate(lines, 1) if token in line)
-    assert f"what looks random is kept on lines {places}: see that none is a secret" in made.notes
+    assert f"lines {places} have random-looking texts: check that none is a secret" in made.notes
     assert 'name = "post reset ..."' in lines
     assert not any(token in note for note in made.notes)
 
@@ -479,7 +479,7 @@ def test_token_without_origin_is_reported(sent: dict[str, Any], field: str) -> N
     converted = convert(archive(form, entry("POST", f"{SHOP}/a", **sent)), "a.har")
     assert converted.notes == [
         "2 requests of shop.example.com",
-        f"no answer has the token of ${field}: capture it by hand where it is sent",
+        f"no answer has the token of ${field}: add its capture by hand",
         f"set ${field} in the environment",
     ]
     assert "account" not in converted.text
@@ -538,7 +538,7 @@ def test_search_for_numbers_in_many_pages_is_as_fast_as_for_names() -> None:
     numbered_s, note = convert_pictures("")
     assert numbered_s < 5 * named_s
     assert note.endswith(
-        "and 795 more are kept: no earlier answer has them where they can be found again"
+        "and 795 more are kept: no earlier answer has them in a place that can be captured"
     )
 
 
@@ -616,9 +616,9 @@ def test_requests_to_one_host_are_converted_and_others_listed() -> None:
     ]
     made = convert(archive(*asked), "a.har", pages_only=True)
     assert made.notes == [
-        "2 requests of shop.example.com; left out: addresses of no site (2), cdn.example.com:8080 "
-        "(2), websockets (1), images, style sheets, scripts and fonts (1), from the browser's "
-        "cache (1), OPTIONS (1), not answered (1), bodies that are no text (1)"
+        "2 requests of shop.example.com; left out: addresses that are not http or https (2), "
+        "cdn.example.com:8080 (2), websockets (1), images, style sheets, scripts and fonts (1), "
+        "from the browser's cache (1), OPTIONS (1), not answered (1), bodies that are not text (1)"
     ]
     assert [each["get"] for each in steps(*asked, host="CDN.example.com:8080")] == ["/d", "/e%1B"]
     with pytest.raises(UnknownValue, match=r"use one of shop\.example\.com, cdn\.example"):
@@ -641,8 +641,8 @@ def test_pauses_are_think_times_of_the_recorded_user() -> None:
     [
         ("", "bad.har is not JSON: Expecting value"),
         ("[" * 100_000, "bad.har is not JSON: it is nested too deep"),
-        ("[]", "bad.har is no recording: it has no log.entries"),
-        ('{"log": {"entries": {}}}', "bad.har is no recording: it has no log.entries"),
+        ("[]", "bad.har is not a HAR recording: it has no log.entries"),
+        ('{"log": {"entries": {}}}', "bad.har is not a HAR recording: it has no log.entries"),
         ('{"log": {"entries": [1, {}, {"request": []}]}}', "has no request that was answered"),
         (archive(entry("GET", SHOP, 0)), "bad.har has no request that was answered"),
     ],
@@ -707,7 +707,7 @@ def test_command_writes_the_file_and_lists_its_variables(tmp_path: Path) -> None
     )
     assert in_process("site", "from-har", str(har), "--no-think", "-o", str(out)).out == ""
     assert out.read_text() == shown.out
-    in_process("site", "from-har", str(har), "-o", str(out)).check(2, "is there already")
+    in_process("site", "from-har", str(har), "-o", str(out)).check(2, "exists already")
     har.write_bytes(b"\xff")
     broken = in_process("site", "from-har", str(har))
     assert (broken.code, broken.out) == (2, "")

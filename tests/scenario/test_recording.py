@@ -61,8 +61,8 @@ def test_host_of_a_recording_keeps_its_port_and_loses_the_password(url: str, hos
         (SHOP, None, "not answered"),
         (SHOP, 101, "websockets"),
         ("ws://shop.example.com/", 200, "websockets"),
-        ("ftp://shop.example.com/", 200, "addresses of no site"),
-        ("http:///path", 200, "addresses of no site"),
+        ("ftp://shop.example.com/", 200, "addresses that are not http or https"),
+        ("http:///path", 200, "addresses that are not http or https"),
     ],
 )
 def test_skipped_exchange_has_a_reason(url: str, status: Any, why: str) -> None:

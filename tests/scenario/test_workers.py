@@ -64,7 +64,7 @@ def test_worker_with_other_data_is_refused(folders: list[Path]) -> None:
     write_accounts(folders[2], 99)
     ran = measured(folders)
     assert ran.code != 0
-    assert "the data 'person' of mix.toml: other content here" in ran.err
+    assert "the data 'person' of mix.toml: its content differs" in ran.err
 
 
 def test_worker_without_the_data_is_refused(folders: list[Path]) -> None:

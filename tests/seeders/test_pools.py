@@ -183,7 +183,7 @@ def test_user_names_are_ascii_whatever_the_script(harvested: dict[str, list[str]
 @pytest.mark.parametrize(
     ("locales", "message"),
     [
-        ((), "none to take names from"),
+        ((), "the list is empty"),
         (("en",), "'en' names no country"),
         (("xx_YY",), "Faker has no locale 'xx_YY'"),
         (("de_DE", "de_DE"), "de_DE is listed twice"),

@@ -193,7 +193,7 @@ def test_invalid_level_is_refused(text: str) -> None:
     with pytest.raises(UnknownValue) as refused:
         read(WebOptions(), [text])
     unsaid = text.endswith("=") or "=" not in text or text.startswith("=")
-    assert ("does not say what to vary" in refused.value.message) is unsaid
+    assert ("is not FACTOR=VALUES" in refused.value.message) is unsaid
 
 
 def repeats(threads: int, *counts: int, bound: str = Bound.TARGET_CPU) -> list[PointResult]:

@@ -97,7 +97,7 @@ def test_disk_with_the_targets_files_is_limited(tmp_path: Path) -> None:
         took_s = time.monotonic() - before
     # 4 MiB take 2.1 s, and some of that may not be a wait for the disk.
     assert took_s > 1.0
-    with pytest.raises(NotPossible, match="keeps nothing on a disk"), confine(Limits(disk=1)):
+    with pytest.raises(NotPossible, match="stores nothing on a disk"), confine(Limits(disk=1)):
         pass
 
 
@@ -173,7 +173,7 @@ def test_each_factor_is_varied_in_turn_with_the_others_constant(tmp_path: Path) 
     [
         (("ils", "vary", "--vary", "speed=1"), "'speed' cannot be varied"),
         (("ils", "vary", "--vary", "tls=maybe"), "--vary tls: 'maybe' is neither on nor off"),
-        (("ps", "vary", "--vary", "workers"), "'workers' does not say what to vary"),
+        (("ps", "vary", "--vary", "workers"), "'workers' is not FACTOR=VALUES"),
         (("ps", "vary", "--vary", "rate=fast"), "rate"),
         (("ils", "run", "--target-limits", "cpu=1"), "'cpu' cannot be limited"),
     ],

@@ -84,7 +84,7 @@ def test_point_is_measured_with_an_access_log(
 
 
 def test_access_log_is_refused_for_foreign_servers() -> None:
-    with pytest.raises(BadInput, match="only a server that is started here"):
+    with pytest.raises(BadInput, match="--access-log applies only to a server"):
         open_target(WebOptions(target="http://127.0.0.1:1", access_log=True), [])
-    with pytest.raises(BadInput, match="only a server that is started here"):
+    with pytest.raises(BadInput, match="--access-log applies only to a server"):
         open_site(PsOptions(target="http://127.0.0.1:1", access_log=True))

@@ -100,7 +100,7 @@ def test_file_that_contradicts_the_connection_option_is_refused(
     argv = ("web", "run", "own.toml", "--target", "http://127.0.0.1:9", f"--{option}keepalive")
     ran = in_process(*argv, cwd=tmp_path).check(2)
     message, remedy = ran.err.splitlines()
-    assert "own.toml says itself how long connections are kept" in message
+    assert "own.toml has its own setting of how long connections are kept" in message
     assert f'per = "{per}" in its [connection.main]' in remedy
 
 

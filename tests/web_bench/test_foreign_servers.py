@@ -126,7 +126,7 @@ WRONG = {
     ("--path", "/"): ("embedded has no files to serve for /", "--target http://HOST:PORT"),
     ("silicon-surf", "--path", "/"): ("so does 'silicon-surf'", "leave one of them out"),
     ("own.toml", "--path", "/"): (
-        "the scenario file says what users do, and so does --path",
+        "the scenario file and --path both describe the operations of users",
         "leave",
     ),
 }

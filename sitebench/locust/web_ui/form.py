@@ -47,7 +47,7 @@ def find_withheld(
     files = {name: value for name, value in posted.items() if value.startswith("@")}
     for name, value in files.items():
         if value != getattr(parsed, name, None):
-            return f"{label(name)}: a file is named by who starts Locust, not by the page"
+            return f"{label(name)}: the page cannot name a file; name it when you start Locust"
     names = vars(parsed).keys() - _LOCUSTS_OWN - set(shown)
     first = next((name for name in posted if name in names), None)
     return first and f"{label(first)} cannot be set by the page: give it when Locust is started"
@@ -85,8 +85,8 @@ def changed_pinned_field(
     now = options(cls, posted, parsed)
     changed = next((name for name, value in pinned.items() if getattr(now, name) != value), None)
     return changed and (
-        f"{label(changed)} cannot be changed by the page of a Locust that was started with a "
-        "password, a token or a permission: start another one"
+        f"{label(changed)} cannot be changed on this page, as Locust was started with a password, "
+        "a token or a permission: start Locust again"
     )
 
 

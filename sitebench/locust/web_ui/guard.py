@@ -51,7 +51,7 @@ class Guard:
         if self._token is not None and (refusal := self._refuse_without(self._token)) is not None:
             return refusal
         if request.endpoint == "locust.update_user" and not _changes_a_class():
-            return "the page may not change this of a user class\n", 403
+            return "the page must not change this attribute of a user class\n", 403
         if request.endpoint != "locust.swarm" or not self._logged_in():
             return None
         reason = self._refusal(request.form.to_dict(), request.form.getlist("user_classes"))

@@ -44,7 +44,7 @@ def token() -> str:
     if not _TOKEN.fullmatch(text):
         raise BadInput(
             f"${secret.WEB_TOKEN} is not at least 16 characters of A-Z, a-z, 0-9, _ and -",
-            "set it to 32 random ones, or unset it: each session then has a token of its own",
+            "set it to 32 random characters, or unset it: then each session gets a token",
         )
     return text
 

@@ -151,7 +151,7 @@ class Session:
         except sqlite3.Error as error:
             raise MeasurementFailed(
                 f"cannot copy the run file to {path.parent}: {error}",
-                "make room there, or start with a $TMPDIR that has more",
+                "free space there, or set $TMPDIR to a folder with more space",
             ) from error
 
     def close(self) -> str | None:

@@ -161,4 +161,4 @@ def _show(environment: Environment, page: str, token: str | None) -> None:
         file.write_text(_REDIRECT.format(page=html.escape(page)), encoding="utf-8")
         opened = file.as_uri()
     if not webbrowser.open(opened):
-        log.warning("no browser found on this machine: open %s in one", page)
+        log.warning("no browser found on this machine: open %s in a browser", page)

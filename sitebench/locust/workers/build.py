@@ -51,6 +51,7 @@ def refuse_other(who: str, facts: Mapping[str, Any]) -> None:
     build_facts = {name: facts[name] for name in Build.__struct_fields__ if name in facts}
     if (other_build := Build(**build_facts)) != (own_build := this_build()):
         raise OtherBuild(
-            f"{who} runs {other_build}, this is {own_build}: they measure or send different things",
+            f"{who} runs {other_build}, this is {own_build}: these builds measure or send "
+            "differently",
             "install the same sitebench on the master's machine and on the workers'",
         )

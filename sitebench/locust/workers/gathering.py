@@ -56,5 +56,5 @@ def expect(runner: MasterRunner, parsed: Namespace, least: int) -> None:
         raise WorkersMissing(
             f"{connected or 'none'} of {plural(expected, 'worker')} connected to {host}:{port} in "
             "time",
-            f"start `sitebench worker --master {host}:{port}` where load is to be made",
+            f"start `sitebench worker --master {host}:{port}` on the machines that make the load",
         )

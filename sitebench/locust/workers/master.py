@@ -150,7 +150,7 @@ class _DistributedLoad(LoadSource):
         self._gather(_OPENS_S, lambda worker: worker.ready)
         if not self._cpu_at_start():
             raise WorkersMissing(
-                "no worker could begin", "look at the workers' own output for the reason"
+                "no worker could begin", "see the workers' own output for the reason"
             )
 
     def _gather(self, within_s: float, ready: Callable[[_RemoteWorker], bool]) -> None:
@@ -315,7 +315,7 @@ class MasterRole(LocalRole):
         except Exception as error:
             load.dismiss(sender)
             raise BadMessage(
-                f"{load.name(sender)} sent what makes no sense: {type(error).__name__}: {error}",
+                f"{load.name(sender)} sent an invalid message: {type(error).__name__}: {error}",
                 "run the same sitebench on the master's machine and on the workers'",
             ) from error
 

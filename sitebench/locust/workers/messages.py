@@ -54,7 +54,7 @@ def read(kind: type[_M], data: Any) -> _M:
 
 def _unreadable(kind: type[Message], reason: str) -> BadMessage:
     return BadMessage(
-        f"a message {kind.TYPE or kind.__name__} is not as this sitebench sends it: {reason}",
+        f"a message {kind.TYPE or kind.__name__} has not the form of this sitebench: {reason}",
         "run the same sitebench on the master's machine and on the workers'",
     )
 

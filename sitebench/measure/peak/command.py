@@ -106,7 +106,7 @@ _Answer = tuple[Peak, Sequence[Printable], SitebenchError | None]
 def check_options(options: PeakOptions) -> None:
     if options.rate is not None:
         raise BadInput(
-            "peak chooses the rates itself and --rate fixes one",
+            "peak chooses the rates itself, so it takes no --rate",
             "use `run --rate`, or --objective with --start to begin the search at a rate",
         )
     if options.clients or options.objective is None:
@@ -122,11 +122,13 @@ def _check_clients(options: PeakOptions) -> None:
         if options.objective is None:
             remedy = "add --objective 'p99<5ms,failures<0.1%', or use --clients"
             raise BadInput(f"{name} needs --objective", remedy)
-        raise BadInput(f"{name} is of the search for a rate", f"leave --clients out, or {name}")
+        raise BadInput(
+            f"{name} applies to the search for a rate", f"leave --clients out, or {name}"
+        )
     rising = sorted(set(options.clients))
     if options.objective is not None and rising != [*options.clients]:
         raise BadInput(
-            f"--clients {join_values(options.clients)}: they do not rise",
+            f"--clients {join_values(options.clients)}: the numbers have to rise",
             f"write them as {join_values(tuple(rising))}",
         )
 
@@ -135,12 +137,12 @@ def _check_search(options: PeakOptions, objective: Objective) -> None:
     if options.repeats > 1:
         raise BadInput(
             "--repeats does not apply to a search",
-            "leave it out: what is found is held three times",
+            "leave it out: the rate is held three times",
         )
     for metric in RATES:
         if objective.about(metric):
             raise BadInput(
-                f"the search finds the rate and {metric} in the objective asks for one",
+                f"the search varies the rate, so {metric} cannot be in its objective",
                 "use latencies, failures or cpu only",
             )
 

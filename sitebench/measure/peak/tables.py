@@ -112,7 +112,7 @@ def _clients_answer(points: Sequence[Series], best: Series | None, bend: Spot | 
     spoilt = [s for s in points if not s.valid or failed_share(s.results) > MOST_FAILED]
     higher = [series for series in spoilt if (series.median(ops_per_s) or 0.0) > rate]
     if higher:
-        answer += f"; what {higher[-1].spec.clients} gave is not usable"
+        answer += f"; the point with {higher[-1].spec.clients} is not usable"
     if bend is None:
         return f"{answer}; no knee up to {plural(most_users, 'client')}."
     return (

@@ -69,7 +69,7 @@ class RateSheet(msgspec.Struct, frozen=True):
         grid.sheet.set_column(_LEFT, _LEFT + width - 1, 11)
         title = f"{_PLAIN} by {self._people.lower()}" if self._people else _PLAIN
         grid.put(0, 0, title, "title")
-        change = "Every yellow cell may be changed, names and sizes too; leave unknown rates empty."
+        change = "Yellow cells may be changed, also names and sizes; leave unknown rates empty."
         grid.put(1, 0, change, "note")
         row, right = _FIRST, _LEFT + width + 1
         for number, table in enumerate(self.tables):

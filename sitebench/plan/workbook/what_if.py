@@ -101,7 +101,7 @@ def _range_rule(low: float, high: float, message: str) -> dict[str, Any]:
         "criteria": "between",
         "minimum": low,
         "maximum": high,
-        "error_title": "This cannot be planned with",
+        "error_title": "This rate is missing",
         "error_message": message,
     }
 
@@ -139,8 +139,8 @@ def _inputs(
         choose = {"validate": "list", "source": list(PERCENTILES)}
         inputs += [
             ("percentile", "Response-time objective: percentile", percentile, "@", choose),
-            ("objective_ms", "... below so many ms (0: none)", within_s * 1e3, NUMBER, count),
-            ("cores", "... with so many cores a machine", float(scenario.cores), WHOLE, people),
+            ("objective_ms", "... limit in ms (0: none)", within_s * 1e3, NUMBER, count),
+            ("cores", "... cores of a machine", float(scenario.cores), WHOLE, people),
         ]
     else:
         label = "How busy a machine may be for an objective (see Notes)"

@@ -34,8 +34,8 @@ _SOURCES = (
     "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
     "The response-time objective is a queueing estimate (M/M/c), not a measurement.",
     "How busy a machine may be with a mix for an objective depends on the mix, the rates and the "
-    "cores; 100 % is no objective. `sitebench plan ils --objective 'p99<50ms'` finds it for others "
-    "than those planned with.",
+    "cores; 100 % is no objective. `sitebench plan ils --objective 'p99<50ms'` computes it for "
+    "another mix, other rates or cores.",
     "`sitebench docs planner` derives both laws and states their limits.",
 )
 
@@ -116,7 +116,7 @@ def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
         plan, table = first_plan
         return Planned(with_calculations(plan), (table, *(t for t in tables if t is not table)))
     *_, largest = suite.presets.values()
-    yours = replace(largest, machine=f"{largest.machine}: type your rates over")
+    yours = replace(largest, machine=f"{largest.machine}: replace its rates by yours")
     plan = planned(suite, suite.scenario, yours, suite.size)
     return Planned(with_calculations(plan), (yours, *tables))
 

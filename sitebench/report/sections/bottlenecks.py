@@ -36,7 +36,7 @@ def section(report: Report) -> Section | None:
     for suite in report.present:
         printed = "".join(map(to_html, suite.bottlenecks_1997))
         if printed:
-            title = f"What the paper found in 1997 ({suite.title.lower()})"
+            title = f"The paper's findings of 1997 ({suite.title.lower()})"
             parts.append(f"<details><summary>{title}</summary>{printed}</details>")
     return Section("bottlenecks", "What limited it", "".join(parts), short="Bottlenecks")
 

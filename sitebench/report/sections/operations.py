@@ -72,12 +72,18 @@ def _notes(report: Report) -> list[str]:
     notes = ["Latencies are those of right answers."]
     if any(series.n > 1 for _, series in report.all_series):
         notes[0] += " n: repeats. Rates and percentiles of latency are medians over repeats."
-        notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
+        notes[0] += (
+            " The interval is the 95 % interval of the median; with few repeats, the smallest and "
+            "the largest value."
+        )
     signs = {
         NOTHING: "fewer than 100 samples beyond the percentile.",
         ">=": "operations that timed out are in the percentile, so it is a lower bound.",
-        "<=": "waits for other programs are in the latency, so it is an upper bound.",
-        " *": "includes delays of the load generator, or is not usable: the verdict says why.",
+        "<=": (
+            "the latency includes waits for cores that other programs used, so it is an upper "
+            "bound."
+        ),
+        " *": "includes delays of the load generator, or is not usable: see its verdict.",
     }
     explained = [
         f"{sign.strip()}: {explanation}"

@@ -138,9 +138,9 @@ def _note(point: Point) -> str:
     # In a long point the slots are longer: neighbours are merged.
     usual_s = max(every_s, round(median([slot.seconds for slot in slots] or [0.0])))
     period = "a second" if usual_s == 1 else f"{usual_s} s"
-    text = f"Percentiles are those of the right answers that came in {period}."
+    text = f"Percentiles are of the right answers in {period}."
     if lines:
-        text += f" Where a line has a gap, fewer than {LEAST_BEYOND} were slower."
+        text += f" A line has a gap where fewer than {LEAST_BEYOND} were slower."
     needs = [
         f"{_display_name(name)} needs about {LEAST_BEYOND * 100 / (100 - PERCENTILES[name]):,.0f}"
         for name in OVER_TIME

@@ -56,9 +56,14 @@ def section(report: Report) -> Section | None:
         id="stages",
         title="Rate and latency by stages",
         description=(
-            "Above, operations per second that were asked for as a line, and those of them that "
-            "were answered or failed as bars; below, latencies. All by when operations were due"
-            + (", or began where users come and go: these are the line between." if users else ".")
+            "Above, the requested operations per second as a line, and answered and failed "
+            "operations as bars; below, latencies. Operations are placed at the time when they "
+            "were due"
+            + (
+                ", or, with stages of users, when they began; the line between shows the users."
+                if users
+                else "."
+            )
         ),
         spec=_spec(
             "minutes" if minutes else "seconds",

@@ -18,7 +18,7 @@ from sitebench.verdict.warning import WarningKind
 _LIMITS = {
     "target-cpu": "the target's CPU",
     "generator": "the load generator",
-    "others": "that other programs had the cores",
+    "others": "other programs' use of the cores",
     "schedule": "the requested rate",
     "pool": "the users' own pool of connections",
     "staged": "no single load of its stages",
@@ -27,7 +27,7 @@ _LIMITS = {
     "memory": "memory",
     "operating-system": "the operating system",
     "software": "the target's own software",
-    "serialised": "the wait of the target's operations for each other",
+    "serialised": "operations of the target that wait for each other",
     "disk": "the disk",
     "failed": "failures",
     "leak": "a leak",
@@ -48,13 +48,13 @@ STAMPS = {
 _SENTENCES: dict[str, str] = {
     Bound.UNDECIDED: "The limit is not known.",
     Bound.SCHEDULE: "The server kept up with the requested rate.",
-    Bound.STAGED: "The load changed in stages: each has its figures below.",
+    Bound.STAGED: "The load changed in stages: each minute has its figures below.",
 }
 """Sentences for verdicts without a limit."""
 
 _SPOILT: dict[str, str] = {
-    Bound.LEAK: "it showed people the data of others",
-    Bound.UNSETTLED: "its speed had not settled",
+    Bound.LEAK: "it showed data of other people",
+    Bound.UNSETTLED: "its rate or latency was not steady",
     Bound.FAILED: "the measurement failed",
     Bound.GENERATOR: "a part of the load generator was lost",
 }
@@ -101,7 +101,7 @@ def next_step(report: Report, run: Run) -> str:
     first = next(iter(remedies(report, run, _without_probes(run))), None)
     if first is not None:
         return f"{first.remedy[:1].upper()}{first.remedy[1:]}."
-    return "Nothing to repair. For a higher rate, read what limited it."
+    return "Nothing to repair. For a higher rate, see the section on its limit."
 
 
 def in_words(result: PointResult) -> str:
@@ -156,7 +156,7 @@ def sentence(run: Run) -> str:
     if not graded:
         return "No point was measured: each of them failed."
     if len(spoilt) == len(graded):
-        return f"No answer about the server: {_reasons(spoilt)}."
+        return f"No usable figure of the server: {_reasons(spoilt)}."
     parts = []
     if measured:
         parts.append(f"{_share(measured, graded)} the server's own.")
@@ -174,7 +174,7 @@ def sentence(run: Run) -> str:
     elif failed := sum(result.failures for result in (*measured, *bounds)):
         parts.append(f"{plural(failed, 'operation')} failed.")
     if run.missing:
-        parts.append(f"{plural(len(run.missing), 'point')} planned, without a result.")
+        parts.append(f"{plural(len(run.missing), 'point')} planned, but not measured.")
     return " ".join(parts)
 
 
@@ -187,9 +187,9 @@ def _share(some: Sequence[PointResult], graded: Sequence[object]) -> str:
 def _why_not_more(bounds: Sequence[PointResult]) -> str:
     kinds = {warning.kind for result in bounds for warning in result.verdict.warnings}
     if all(result.verdict.bound == Bound.OTHERS for result in bounds):
-        return "Other programs had the cores that it needed"
+        return "Other programs used the cores that it needed"
     if kinds & _BUSY:
-        return "The machine of the load generator was too busy to load it fully"
+        return "The load generator's machine was too busy for a higher load"
     if any(result.verdict.bound == Bound.GENERATOR for result in bounds):
         return "The load generator reached its own limit first"
     return "The search ended before it found the server's limit"

@@ -33,8 +33,8 @@ def _workers(report: Report, run: Run) -> Table:
         for worker in result.workers
     ]
     notes = [
-        "Operations are those of every step within the measured window. CPU: of the worker's own "
-        "threads. Skew: its wall clock less the master's; timelines do not depend on it."
+        "Operations: all steps within the measured window. CPU: of the worker's own threads. "
+        "Skew: the worker's wall clock minus the master's; timelines do not depend on it."
     ]
     return Table(report.title_for("Workers", run), _COLUMNS, rows, left=5, notes=notes)
 

@@ -160,7 +160,7 @@ def test_target_cannot_be_changed_if_a_password_is_set(tmp_path: Path) -> None:
         }.items():
             refused = start(**{name: value})
             assert not refused["success"]
-            assert "cannot be changed by the page" in refused["message"]
+            assert "cannot be changed on this page" in refused["message"]
         assert not start(i_own_this_target="true")["success"]
         assert start(target="embedded", bind_dn="", tls_ca="")["success"]
 

@@ -211,7 +211,7 @@ def test_stages_of_rates_and_users_end_the_test(page: WebPage, tmp_path: Path) -
     page.press("New")
     page.fill(rate="10")
     page.press("Start")
-    message = "--rate and --stages both say when operations are due"
+    message = "--rate and --stages both set the rate or the length"
     assert page.sees(f"return document.body.textContent.includes('{message}')")
 
 

@@ -58,7 +58,7 @@ def test_unknown_choices_are_refused_before_reading(path: Path) -> None:
         export(path, "--format", "xml")
     with pytest.raises(UnknownValue, match="unknown choice 'lines'"):
         export(path, "--what", "lines")
-    with pytest.raises(BadInput, match="--what is for CSV"):
+    with pytest.raises(BadInput, match="--what applies to CSV"):
         export(path, "--format", "hlog", "--what", "samples")
 
 
