@@ -30,7 +30,7 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
             for series, effect in ((_ANSWER, row.effect), (_NULL, row.null)):
                 if effect is not None:
                     marks = map(_change, (effect.ratio, effect.low, effect.high))
-                    answer = row.verdict if series == _ANSWER else "the same side twice"
+                    answer = row.verdict if series == _ANSWER else "one side with itself"
                     rows.append((label, series, *marks, answer))
     dataset = charts.dataset(
         rows,
@@ -43,11 +43,11 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
     )
     return Chart(
         id="ratios",
-        title="B against A, with the interval that holds it",
+        title="B against A, with its interval",
         description=(
-            "One row per point and measure: by how much B's value is above or below A's, with its "
-            "interval; below each, lighter, the A/A null. An interval that crosses zero is no "
-            "detectable difference."
+            "One row per point and measure: the difference of B from A, with its interval; below "
+            "it, lighter, the A/A null. An interval that includes zero is no detectable "
+            "difference."
         ),
         spec=_ratio_spec(),
         choices={"": {"ratios": dataset}},
@@ -60,7 +60,7 @@ def _change(ratio: float | None) -> float | None:
 
 def _ratio_spec() -> Spec:
     order = [_ANSWER, _NULL]
-    axis = {"title": "B's value against A's", "labelExpr": _PERCENT, "tickCount": 7}
+    axis = {"title": "B's value beside A's", "labelExpr": _PERCENT, "tickCount": 7}
     x = charts.quantity("change", axis=axis)
     y = {
         "field": "label",
@@ -130,7 +130,7 @@ def repeats_chart(points: Sequence[Compared]) -> Chart:
         titles=titles,
         key={
             "line": "the median of a side",
-            "band": "the interval that holds it with 95 %; of fewer than six repeats there is none",
+            "band": "the median's 95 % interval, if there are six repeats or more",
         },
     )
 

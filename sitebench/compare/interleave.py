@@ -111,7 +111,8 @@ def plan(
     if not any(_PLACE in word for word in (*words, restart or "")):
         nor = ", nor has --restart" if restart else ""
         raise BadInput(
-            f"--interleave {command!r} has no {{}} where A and B go{nor}", f"write one {_EXAMPLE}"
+            f"--interleave {command!r} has no {{}} to replace by A and B{nor}",
+            f"write one {_EXAMPLE}",
         )
     if repeated := [long_option(field) for field in _OURS if gives(words, field)]:
         raise BadInput(
@@ -120,7 +121,7 @@ def plan(
         )
     if gives(words, "stages"):
         raise BadInput(
-            "the command of --interleave has --stages, which has no one rate to compare",
+            "the command of --interleave has --stages, without a constant rate to compare",
             "give it a --rate",
         )
     return Interleaving(tuple(words), a, b, repeats, seed, restart)
@@ -145,12 +146,12 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
                 store.set_manifest({COMPARED: facts})
         elif known_facts != facts:
             raise BadInput(
-                f"{path} holds something else: {_describe(known_facts, facts)}",
+                f"{path} holds another comparison: {_describe(known_facts, facts)}",
                 "name another --out, or repeat the same command to resume it",
             )
     if plan.repeats < LEAST_TO_DIFFER:
         say(
-            f"with {plan.repeats} pairs no difference can be found, however large: that needs "
+            f"{plan.repeats} pairs cannot show any difference, however large: that needs "
             f"--repeats {LEAST_TO_DIFFER} for one point, and more for several"
         )
 
@@ -196,7 +197,7 @@ def measure(
                 _run(plan, turn, file)
     finally:
         if is_switched and last is not None:
-            say(f"the server is left as {last.side.upper()} ({plan.value(last.side)})")
+            say(f"the server remains as {last.side.upper()} ({plan.value(last.side)})")
 
 
 def _is_done(path: Path, repeat: int) -> bool:
@@ -214,7 +215,7 @@ def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
             raise MeasurementFailed(
                 f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: "
                 f"--restart {argv!r} ended with code {code}: {errors.strip()}",
-                "run it by itself to see more",
+                "run this command alone to see more",
             )
     code, errors = _call(plan.argv(turn.side, file, turn.repeat + 1))
     if code:
@@ -265,5 +266,5 @@ def _failure(plan: Interleaving, turn: Turn, code: int, errors: str) -> BaseExce
     kind: type[SitebenchError] = BadInput if code == BadInput.exit_code else MeasurementFailed
     return kind(
         f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: {message}",
-        remedy or "run the command by itself to see more",
+        remedy or "run the command alone to see more",
     )

@@ -23,11 +23,11 @@ from sitebench.system.texts import read_text
 from sitebench.units import plural
 
 _EXAMPLE = (
-    "write how long and the rate at its end, such as 30s:100,1m:500, or the users, such as "
-    "30s:100 users"
+    "write durations with the rates at their ends, such as 30s:100,1m:500, or with users, such "
+    "as 30s:100 users"
 )
 _USERS = re.compile(r"\s*users?$")
-_ROW = "write a minute and the rate then on each line, such as 0,100 and 1,250"
+_ROW = "write a minute and its rate on each line, such as 0,100 and 1,250"
 _TIME_OF_DAY = re.compile(r"\d:\d\d")
 _LEAST_S = 0.001
 _MOST_S = 86_400.0
@@ -165,7 +165,7 @@ def _length(text: str, stage: str) -> float:
     with _naming(stage):
         lasts_s = units.parse_duration(text)
     if lasts_s < _LEAST_S:
-        remedy = "give it a time; with 1ms the rate jumps"
+        remedy = "give it a time, 1ms for a jump of the rate"
         raise UnknownValue(f"stage {stage!r} is shorter than 1 ms", remedy)
     return lasts_s
 
@@ -174,7 +174,7 @@ def _rate(text: str, stage: str) -> float:
     bare = text.strip().removesuffix("/s")
     if not bare.strip("0.") and "0" in bare:
         return 0.0
-    with _naming(stage, "; 0 is allowed too"):
+    with _naming(stage, "; 0 is allowed, too"):
         return sendable(bare)
 
 
@@ -191,7 +191,9 @@ def _check(source: str, parts: Iterable[Stage]) -> Stages:
         excess = f"{source}: {len(stages.stages):,} stages are too many"
         raise UnknownValue(excess, f"give at most {_MOST_STAGES:,}")
     if len({stage.of_users for stage in stages.stages}) > 1:
-        raise UnknownValue(f"{source}: rates and users", "write users after all of them, or none")
+        raise UnknownValue(
+            f"{source}: rates and users", "write users after every stage, or after none"
+        )
     if not stages.highest:
         quantity = "number of users" if stages.of_users else "rate"
         raise UnknownValue(f"{source}: every {quantity} is 0", "ask for something")
@@ -233,7 +235,9 @@ def _of_file(path: str) -> Stages:
         if not stages and not at_s:
             at_s = _LEAST_S  # The load begins at this rate, instead of a rise from 0.
         if at_s < begin_s + _LEAST_S:
-            raise BadFile(f"{place} is not after the minute before", "put the minutes in order")
+            raise BadFile(
+                f"{place} is not after the minute before", "put the minutes into rising order"
+            )
         stages.append(Stage(float(f"{at_s - begin_s:.12g}"), _rate(cells[1], place)))
         begin_s = at_s
     if not stages:

@@ -35,7 +35,7 @@ def test_demo_measures_reports_and_skips_measured_points(tmp_path: Path) -> None
     assert {point.status for point in before} == {"done"}
 
     in_process(*SHORT, "--out", "new/folder", cwd=tmp_path).check(
-        0, "All was measured before; to measure again, remove new/folder/demo-ps"
+        0, "All points were measured before; to measure again, remove new/folder/demo-ps"
     )
     with RunFile(tmp_path / "new/folder/demo-ps.sitebench") as run:
         assert run.points() == before

@@ -48,7 +48,7 @@ def test_run_file_cannot_choose_the_output_file_or_a_program(
         store.set_manifest({"command": ["sitebench", "web", "run", *given, "--measure", "1s"]})
     ran = in_process("resume", str(run)).check(2)
     said, remedy = ran.err.splitlines()
-    assert f"has --{option}: a run file does not choose what is written or run" in said
+    assert f"has --{option}: a run file must not decide which files are written or run" in said
     assert remedy.endswith(f"{shlex.join(given)} --measure 1s --out {run} --resume")
     assert not place.exists()
 
@@ -81,7 +81,7 @@ def test_file_options_are_read_only_or_ignored_by_resume() -> None:
 def test_run_file_without_a_command_is_refused(tmp_path: Path) -> None:
     RunStore(tmp_path / "run").close()
     in_process("resume", str(tmp_path / "run")).check(
-        2, "does not hold a sitebench command", "if a Python program made it, run that again"
+        2, "has no sitebench command", "if a Python program wrote it, run that program again"
     )
 
 

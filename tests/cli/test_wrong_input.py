@@ -113,7 +113,7 @@ WRONG = {
     "ils peak --clients 0": ("--clients: size '0'", "write a number"),
     "ils serve --suffix nonsense": ("--suffix: 'nonsense' is not a DN", "dc=example,dc=com"),
     "ils serve --limit connections=lots": ("--limit: 'connections=lots' sets no", "name=number"),
-    "ils serve --limit nosuch=4": ("unknown field `nosuch`", "use one of those"),
+    "ils serve --limit nosuch=4": ("unknown field `nosuch`", "use one of the expected"),
     "ils serve --host 10.9.9.9": ("cannot listen on 10.9.9.9:10389", "127.0.0.1, or 0.0.0.0"),
     "web run --programs perl=/x": ("--programs: 'perl=/x' is not one of", "cgi=/cgi-bin"),
     "plan ils --community many": ("--community: unknown size 'many'", "write a number"),

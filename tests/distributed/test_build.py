@@ -159,7 +159,7 @@ def test_report_survives_the_message_format() -> None:
     assert step.clocks["latency"] is step.clocks["service"]
 
 
-OTHER_FORMAT = "is not as this sitebench sends it"
+OTHER_FORMAT = "has not the form of this sitebench"
 
 
 @pytest.mark.parametrize(

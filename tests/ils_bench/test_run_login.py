@@ -368,7 +368,7 @@ def test_seed_writes_an_accounts_file_with_mode_0600(accounts: Path) -> None:
     assert len(rows) == len({row["password"] for row in rows}) == PEOPLE
     assert rows[7]["dn"] == "uid=user.7,ou=Dynamic,o=Intranet"
     again = ("--to", accounts.with_name("b.ldif"), "--accounts", accounts)
-    in_process("ils", "seed", *again, "--profile", "person", *WHO).check(2, "is there already")
+    in_process("ils", "seed", *again, "--profile", "person", *WHO).check(2, "exists already")
     in_process("ils", "seed", "--to", "c.ldif", "--accounts", "c.csv", cwd=accounts.parent).check(
         2, "have no passwords"
     )

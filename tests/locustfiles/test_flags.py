@@ -196,7 +196,7 @@ def finished_with_one_line(ran: Finished) -> bool:
     return len(said) == 1 and "Traceback" not in ran.err
 
 
-NOT_READY = "the target was still being made ready"
+NOT_READY = "the target was still being prepared"
 ANSWERS = "check that the target answers"
 
 

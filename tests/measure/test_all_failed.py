@@ -39,7 +39,7 @@ def test_first_example_of_each_failure_is_in_terminal_junit_and_report(tmp_path:
     in_process("report", "l.sitebench", "l.sitebench", cwd=tmp_path).check(
         2,
         "has no measured point (1 planned, 1 of them failed)",
-        "a report of its own: sitebench report l.sitebench",
+        "a report of this file alone: sitebench report l.sitebench",
     )
 
 

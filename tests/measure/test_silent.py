@@ -47,7 +47,7 @@ def test_run_at_a_silent_target_is_an_error(of: str, tmp_path: Path) -> None:
     assert ran.code == 1
     said = ran.err.splitlines()
     # A site's first file is requested before any load.
-    why, remedy = NOTHING, "see whether the target answers at all"
+    why, remedy = NOTHING, "check that the target answers"
     if of == "web":
         why, remedy = "no answer", "check host and port"
     assert re.search(why, said[-2])

@@ -281,7 +281,7 @@ def test_rate_of_two_programs_with_different_counted_steps_is_left_out() -> None
     )
     (table,) = tables_of([both, a_result()], ILS)
     assert table.rates_at(1_000) == {"lookup": 10_000.0}
-    with pytest.raises(BadInput, match="its rate is of lookup and sequence together"):
+    with pytest.raises(BadInput, match="its rate counts lookup and sequence together"):
         plan(ILS, Scenario(0.04, 1_200.0, {"lookup+ils-user": 1.0}), table)
 
 

@@ -128,7 +128,7 @@ def test_log_without_failures_is_empty(folder: Path, directory: LdapDirectory) -
     ("more", "said"),
     [
         (("--fail-log", "no/such/folder"), "--fail-log: cannot write no/such/folder: "),
-        (("--check",), "--check says itself what failed"),
+        (("--check",), "--check shows every failure itself"),
         (("--client", "ldap3"), "--client ldap3 keeps no --fail-log"),
     ],
 )
@@ -166,14 +166,14 @@ def test_log_of_a_repeated_point_has_no_lines_of_its_first_try(tmp_path: Path) -
 def test_only_an_earlier_log_is_overwritten(folder: Path, directory: LdapDirectory) -> None:
     rows = (folder / "accounts.csv").read_text()
     run(folder, directory, "--fail-log", "accounts.csv").check(
-        2, "--fail-log: accounts.csv is there, and is no log of failures"
+        2, "--fail-log: accounts.csv exists, and is not a log of failures"
     )
     assert (folder / "accounts.csv").read_text() == rows
 
 
 def test_run_file_is_refused_as_fail_log(folder: Path, directory: LdapDirectory) -> None:
     run(folder, directory, "--out", "run.sitebench", "--fail-log", "./run.sitebench").check(
-        2, "--fail-log and --out are one file"
+        2, "--fail-log and --out name the same file"
     )
     assert not (folder / "run.sitebench").exists()
 
@@ -188,7 +188,7 @@ def test_locust_overwrites_an_earlier_log(folder: Path, directory: LdapDirectory
     (folder / "failed.jsonl").write_text(before + "\n")
     argv = ("-f", file, *load, *where, "--fail-log")
     ran = run_locust(*argv, "accounts.csv", cwd=folder)
-    assert "accounts.csv is there, and is no log of failures" in ran.err
+    assert "accounts.csv exists, and is not a log of failures" in ran.err
     assert (folder / "accounts.csv").read_text() == rows
     log = folder / "failed.jsonl"
     with Locust(*argv, "failed.jsonl", cwd=folder) as locust:

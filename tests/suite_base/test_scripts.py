@@ -130,7 +130,7 @@ def test_loads_of_a_file_without_an_objective_are_measured(mix: str) -> None:
 
 def test_objective_of_an_operation_uses_only_its_own_metrics() -> None:
     wrong = from_text("wrong", '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"\n')
-    with pytest.raises(BadFile, match="wrong: operation 'search': cpu is of all"):
+    with pytest.raises(BadFile, match="wrong: operation 'search': cpu is known for all"):
         objective_of(wrong, None)
     none = from_text("none", '[[operation]]\nsearch = "(u=a)"\n')
     assert objective_of(none, None) is None

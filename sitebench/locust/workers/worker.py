@@ -151,7 +151,7 @@ class WorkerRole(Role):
         # Any program that poses as a master may send anything.
         except Exception as error:
             raise BadMessage(
-                f"the master's test makes no sense: {type(error).__name__}: {error}",
+                f"the master's test is invalid: {type(error).__name__}: {error}",
                 "run the same sitebench on the master's machine and on the workers'",
             ) from error
         host = test.target.address.host
@@ -167,7 +167,7 @@ class WorkerRole(Role):
             if missing := [name for name in names if name not in available]:
                 raise BadInput(
                     f"the locustfile of this worker has no {', '.join(missing)}",
-                    "start it with the master's locustfile, or with -f - to receive that",
+                    "start the worker with the master's locustfile, or with -f - to receive it",
                 )
             self.environment.user_classes = [available[name] for name in names]
         lanes = self.open_lanes(test, WorkerSlot(index, len(shared.slots)))
@@ -176,7 +176,7 @@ class WorkerRole(Role):
         def look_for_master() -> None:
             while not self.ending:
                 if is_orphaned() or load.is_abandoned:
-                    log.error("the master is gone")
+                    log.error("the master has ended")
                     self.finish()
                     self.runner.quit()
                 gevent.sleep(TICK_S)

@@ -156,8 +156,8 @@ def tail(report: Report, run: Run) -> Table:
     columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in FAR_OUT), "max")
     rows = [_tail_row(report, run, series) for series in run.series]
     notes = [
-        "In brackets: how many samples were slower. n/a: they are fewer than "
-        f"{LEAST_BEYOND}. Repeats are merged."
+        f"In brackets: the number of slower samples. n/a: fewer than {LEAST_BEYOND}. Repeats are "
+        "merged."
     ]
     return Table(report.title_for("Tail of the latency", run), columns, rows, left=2, notes=notes)
 
