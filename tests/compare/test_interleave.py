@@ -86,7 +86,7 @@ def test_both_run_files_contain_the_id_of_the_comparison(tmp_path: Path) -> None
 def test_files_of_another_comparison_are_refused(tmp_path: Path, other: dict[str, object]) -> None:
     places = files(str(tmp_path / "c"))
     prepare(a_plan(), places)
-    with pytest.raises(BadInput, match="holds something else"):
+    with pytest.raises(BadInput, match="holds another comparison"):
         prepare(a_plan(**other), places)  # type: ignore[arg-type]
 
 

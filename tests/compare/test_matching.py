@@ -66,7 +66,7 @@ def test_all_differences_of_options_are_named_together() -> None:
 
 
 def test_message_names_differences_of_the_most_similar_points() -> None:
-    with pytest.raises(BadInput, match=r"things: users \(64 / 8\);"):
+    with pytest.raises(BadInput, match=r"options: users \(64 / 8\);"):
         match(side(a_spec(), a_spec("add")), side(a_spec(users=8)))
 
 

@@ -101,7 +101,7 @@ def test_points_with_until_have_the_same_target() -> None:
 def test_kept_schedule_has_the_remark_that_the_target_can_do_more() -> None:
     scheduled = structs.replace(a_result(), verdict=Verdict(Bound.SCHEDULE, True, "kept"))
     (table,) = tables_of([scheduled], ILS)
-    assert "can do more" in str(table.remarks[0])
+    assert "limit is higher" in str(table.remarks[0])
 
 
 def test_site_is_planned_in_whole_pages_without_single_requests() -> None:
@@ -169,7 +169,7 @@ def test_objective_met_by_no_rate_is_refused_with_advice() -> None:
 def test_closed_schedules_yield_no_rate_under_an_objective() -> None:
     """A closed load of one user met almost any objective, at a rate of no real crowd."""
     (table,) = tables_of([a_result(a_spec(users=2))], ILS, Objective.parse("p99<50ms"))
-    with pytest.raises(BadInput, match=r"wait for each answer.*sitebench ils peak lookup"):
+    with pytest.raises(BadInput, match=r"waited for each answer.*sitebench ils peak lookup"):
         plan(ILS, ONLY_LOOKUPS, table)
     (table,) = tables_of([a_result(a_spec(users=2))], ILS)
     assert table.rates_at(1_000) == {"lookup": 10_000.0}
@@ -340,7 +340,7 @@ def test_schedule_kept_in_one_of_two_repeats_has_no_remark() -> None:
     kept = Verdict(Bound.SCHEDULE, True, "kept")
     results = [a_result(a_spec(repeat=n)) for n in range(2)]
     (table,) = tables_of([structs.replace(results[0], verdict=kept), results[1]], ILS)
-    assert not any("can do more" in str(each) for each in table.remarks)
+    assert not any("limit is higher" in str(each) for each in table.remarks)
 
 
 def test_size_without_a_rate_of_every_operation_names_the_missing_ones() -> None:

@@ -477,9 +477,14 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
 @pytest.mark.parametrize(
     ("per_s", "lasted_s", "width_s", "said"),
     [
-        (10_000, 10, 1, "came in a second. A line has a gap where fewer than 100 were slower."),
-        (666, 20, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
-        (666, 100, 4, "came in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
+        (10_000, 10, 1, "answers in a second. A line has a gap where fewer than 100 were slower."),
+        (666, 20, 4, "answers in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
+        (
+            666,
+            100,
+            4,
+            "answers in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table.",
+        ),
         (666, 10, 1, "second. {gap} p95 needs about 2,000 answers, p99 needs about 10,000 in a "),
         (100, 0, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
         (100, 10, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
