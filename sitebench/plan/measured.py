@@ -98,16 +98,19 @@ def _that_met(
     """
     spec = valid[0][1].spec
     search = (
-        f"look for the rate that meets it: sitebench {spec.suite} peak {spec.operation} "
+        f"search for the rate that meets it: sitebench {spec.suite} peak {spec.operation} "
         f"--objective '{objective}', with the run's --target and its other options"
     )
     arrived = [pair for pair in valid if pair[1].spec.rate is not None]
     if not arrived:
-        reason = "its loads were of users who wait for each answer, which says nothing of a crowd"
+        reason = (
+            "its users waited for each answer, which does not show the latency for independent "
+            "users"
+        )
         return [], (reason, search)
     at_random = [pair for pair in arrived if pair[1].spec.arrivals != "even"]
     if not at_random:
-        return [], ("its operations came evenly spaced, and people come at random", search)
+        return [], ("its arrivals were evenly spaced, and those of people are random", search)
     states = [
         (pair, worst(objective.judge(result).state for result in pair[1].results))
         for pair in at_random
@@ -123,7 +126,8 @@ def _that_met(
     least = format_rate(min(value for value, _ in at_random))
     if all(state is ObjectiveState.UNKNOWN for _, state in states):
         return [], (
-            f"at {least}/s it is not known whether the objective is met, for want of operations",
+            f"at {least}/s it is not known whether the objective is met, as there were too few "
+            "operations",
             "measure longer (--measure)",
         )
     return [], (f"no rate from {least}/s up met the objective", f"{search}; or allow more time")
@@ -160,15 +164,15 @@ def _of_one_kind(
             if not same_steps(first, result):
                 raise BadInput(
                     f"{point.spec.what} counts {_words(first.counts)} in some points and "
-                    f"{_words(result.counts)} in others: they are no rates of one operation",
-                    "plan from runs of one of both",
+                    f"{_words(result.counts)} in others: these are not rates of the same operation",
+                    "plan from runs that count the same steps",
                 )
         programs = {s.program for s in point.results[0].steps if s.counted and s.count}
         # Names of user classes are joined by a plus; the operations of a scenario count together.
         several = "+" in point.spec.operation and not point.spec.of_a_file
         if several and len(programs) > 1 < len(counts := point.results[0].counts):
-            reason = f"left out: its rate is of {_words(counts)} together"
-            remarks.append(remark(reason, "measure each operation by itself"))
+            reason = f"left out: its rate counts {_words(counts)} together"
+            remarks.append(remark(reason, "measure each operation alone"))
         else:
             yield point
 
@@ -196,11 +200,11 @@ def _best(
         return None, remarks
     best, point = max(valid, key=lambda pair: pair[0])
     if objective is None and all(r.verdict.bound == Bound.SCHEDULE for r in point.results):
-        remarks.append(remark("the schedule's rate was kept, so the target can do more"))
+        remarks.append(remark("the requested rate was kept, so the target's limit is higher"))
     if point.grade == Quoted.AT_LEAST:
         of_others = any(r.verdict.bound == Bound.OTHERS for r in point.results)
         limit = "other programs had the cores" if of_others else "the load generator was the limit"
-        remarks.append(remark(f"a lower bound: {limit}, so the target may do more"))
+        remarks.append(remark(f"a lower bound: {limit}, so the target's limit may be higher"))
     if point.failures:
         remarks.append(remark(f"{point.failures:,} operations failed"))
     return best, remarks

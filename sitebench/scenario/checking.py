@@ -39,13 +39,13 @@ def check(
     if script.adding:
         raise BadInput(
             f"--check adds no people, and {script.path} does",
-            "run it for a moment, such as --users 1 --measure 1s: they are removed after it",
+            "run it for a moment, such as --users 1 --measure 1s: then the people are removed",
         )
     wrong = []
     if any(operation["pauses"] for operation in script.facts["operations"]):
-        print(f"{script.path}: its pauses are left out")
+        print(f"{script.path}: pauses are left out")
     if script.writes:
-        print(f"{script.path}: --check changes the target as a run does; nothing changes it back")
+        print(f"{script.path}: --check changes the target, and nothing changes it back")
     for operation in script.operations:
         steps, requests = _once(script, operation, options, opening, timeout_s)
         is_stuck = _has_failed_start(script, steps)

@@ -162,7 +162,7 @@ def test_edit_during_a_point_is_ignored(case: Case, workers: int | None, folder:
 
 @OF_SUITES
 def test_workers_refuse_data_edited_after_the_begin_of_a_point(case: Case, folder: Path) -> None:
-    with pytest.raises(BadFile, match=r"the data 'person' of mix\.toml: other content here"):
+    with pytest.raises(BadFile, match=r"the data 'person' of mix\.toml: its content differs"):
         measured(case, folder, 1, edits={"accounts.csv": "uid,password\nnobody,a\n"})
 
 

@@ -148,7 +148,7 @@ def test_form_cannot_change_paths_and_programs(options: type[Any], withheld: set
 def test_list_of_names_can_only_be_chosen_on_the_command_line(parsed: argparse.Namespace) -> None:
     shown = {"names"}
     refusal = form.find_withheld(shown, {"names": "@/etc/passwd"}, parsed)
-    assert refusal == "Names: a file is named by who starts Locust, not by the page"
+    assert refusal == "Names: the page cannot name a file; name it when you start Locust"
     assert form.find_withheld(shown, {"names": "uid=user.{i}"}, parsed) is None
     parsed.names = "@people.txt"
     assert form.find_withheld(shown, {"names": "@people.txt"}, parsed) is None

@@ -34,16 +34,22 @@ P99 = Objective.parse("p99<5ms")
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"rate": 100.0}, "--rate fixes one; use `run --rate`"),
+        ({"rate": 100.0}, "so it takes no --rate; use `run --rate`"),
         ({"start": 100.0}, "--start needs --objective"),
         ({"users": 8}, "--users needs --objective"),
         ({"apart": 1.0}, "--apart needs --objective"),
         ({"objective": P99, "clients": (2,), "start": 5.0}, "leave --clients out"),
-        ({"objective": P99, "clients": (2, 4, 4)}, "2,4,4: they do not rise; write them as 2,4"),
-        ({"objective": P99, "clients": (4, 2)}, "4,2: they do not rise; write them as 2,4"),
+        (
+            {"objective": P99, "clients": (2, 4, 4)},
+            "2,4,4: the numbers have to rise; write them as 2,4",
+        ),
+        ({"objective": P99, "clients": (4, 2)}, "4,2: the numbers have to rise; write them as 2,4"),
         ({"objective": P99, "repeats": 6}, "is held three times"),
-        ({"objective": Objective.parse("rate>5k")}, "the search finds the rate"),
-        ({"objective": Objective.parse("p99<1s,pages_per_s>5")}, "pages_per_s in the objective"),
+        ({"objective": Objective.parse("rate>5k")}, "the search varies the rate"),
+        (
+            {"objective": Objective.parse("p99<1s,pages_per_s>5")},
+            "pages_per_s cannot be in its objective",
+        ),
     ],
 )
 def test_contradicting_options_of_peak_are_refused(asked: dict[str, Any], words: str) -> None:
@@ -93,7 +99,7 @@ def test_invalid_point_is_not_a_peak() -> None:
     ]
     peak = tables.clients_peak(series(spoilt), None)
     assert peak.rate == 5_000.0
-    assert "what 16 clients gave is not usable" in peak.said
+    assert "the point with 16 clients is not usable" in peak.said
     none = [judged(r, valid=False) for r in sweep()]
     assert tables.clients_peak(series(none), None).rate is None
     assert "the peak is not known" in tables.clients_peak(series(none), None).said
@@ -109,7 +115,7 @@ def test_point_with_many_failures_is_not_a_peak_and_its_share_is_printed() -> No
     peak = tables.clients_peak(series(found), knee(curve))
     # 10 of 10,000 are few enough.
     assert (peak.rate, peak.best) == (5_000.0, found[1].spec.key)
-    assert "what 16 clients gave is not usable" in peak.said
+    assert "the point with 16 clients is not usable" in peak.said
     table = tables.clients_table(series(found), None, peak.best)
     marks = {row[0]: row[-1] for row in table.rows}
     assert marks["4"] == "highest rate"
