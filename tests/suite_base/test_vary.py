@@ -149,12 +149,12 @@ def test_latency_bounds_and_latencies_without_rate_are_not_compared() -> None:
 def test_scaling_by_threads_is_stated_only_for_measured_points() -> None:
     one, two, six = point(1, 20_000), point(2, 30_000), point(6, 60_000)
     assert scaling_lines([one, two, six], [level(each) for each in (one, two, six)]) == [
-        "threads 1 to 2: +50 %, 75% of what twice the threads could bring",
-        "threads 2 to 6: +100 %, 67% of what 3 times the threads could bring",
+        "threads 1 to 2: +50 %, 75% of the possible gain of twice the threads",
+        "threads 2 to 6: +100 %, 67% of the possible gain of 3 times the threads",
     ]
     four = point(4, 60_000)
     assert scaling_lines([two, four], [level(two), level(four)]) == [
-        "threads 2 to 4: +100 %, 100% of what twice the threads could bring"
+        "threads 2 to 4: +100 %, 100% of the possible gain of twice the threads"
     ]
     full = point(2, 30_000, Bound.GENERATOR)
     assert scaling_lines([one, full], [level(one), level(full)]) == []
