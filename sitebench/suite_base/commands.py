@@ -119,7 +119,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         text = operation or self.default_of(points, options, fallback)
         options, name = points.choose(options, text)
         options = points.apply_scenario(options)
-        return points, points.settle(options, [points.program(options, name)]), name
+        return points, _settle(points, options, [points.program(options, name)]), name
 
     def _help(self, name: str) -> str:
         return _HELP[name].format(
@@ -181,7 +181,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 names, is_named = [name], True
             options = points.apply_scenario(options)
             programs = [points.program(options, name) for name in names]
-            options = points.settle(options, programs, named=is_named)
+            options = _settle(points, options, programs, named=is_named)
             sizes = _that_matter(points, options, programs, sizes)
             lab = "" if paper is None else options.lab
             base = narrow(self._measure_options, options)
@@ -309,6 +309,23 @@ def one_operation(suite: Suite) -> Callable[[str], Argument]:
         return argument("OPERATION", text, words=names, shown=default)
 
     return build_argument
+
+
+def _settle(
+    points: SuitePoints[Any, Any, Any],
+    options: SuiteOptions,
+    programs: Sequence[Any],
+    *,
+    named: bool = True,
+) -> Any:
+    """Complete the options from the target; report an interruption."""
+    try:
+        return points.settle(options, programs, named=named)
+    except KeyboardInterrupt:
+        from sitebench.measure.command import say
+
+        say("interrupted; nothing was measured")
+        raise
 
 
 def measure_parts(

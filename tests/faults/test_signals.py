@@ -129,6 +129,19 @@ def test_signal_ends_the_command_without_leftovers(
     ground.assert_over()
 
 
+def test_ctrl_c_during_the_probe_is_said_in_one_line(ground: Ground) -> None:
+    with LdapDirectory(0) as directory:
+        argv = [word.format(url=directory.url) for word in (*LOOKUP, *LIVE)]
+        ran, _ = run_forked(
+            *argv,
+            cwd=ground.folder,
+            timeout_s=left_s(),
+            moment=f"{int(signal.SIGINT)} ils_bench.targets.profile:_profile 1",
+        )
+    ran.check(130)
+    assert ran.err == "interrupted; nothing was measured\n"
+
+
 def test_hangup_of_the_terminal_ends_the_command(ground: Ground) -> None:
     """People added by the run are removed, even though no output can be written any more."""
     terminal, inside = pty.openpty()
