@@ -287,7 +287,7 @@ fn a_shortened_ttl_takes_effect() {
 }
 
 #[test]
-fn a_static_entry_cannot_be_refreshed_and_an_expired_parent_waits_for_its_children() {
+fn refreshing_a_static_entry_fails_and_a_parent_never_expires_before_a_child() {
     let mut store = store();
     let plain = add_person(&mut store, "cn=Plain,o=Intranet");
     assert_eq!(code(store.refresh(plain, 60, NOW)), ResultCode::OBJECT_CLASS_VIOLATION);
