@@ -797,5 +797,5 @@ def test_sweep_accepts_a_file_or_operations_but_not_both(
 ) -> None:
     (tmp_path / "people.toml").write_text(LOOK)
     in_process("ils", "sweep", "--scenario", "people.toml", *other, cwd=tmp_path).check(
-        2, f"so does {other[0]}"
+        2, f"{other[0]} both describe"
     )

@@ -70,7 +70,10 @@ def test_generated_people_cannot_be_combined_with_a_list_of_names(
         (("--mix", "modify=1", "--names", "@people.txt"), "which attribute changes is not said"),
         (("--filter", "(uid={name}", "--names", "@people.txt"), "filter"),
         (("--filter", "(uid=ann)", "--names", "@people.txt"), "write {name} where"),
-        (("lookup", "--filter", "(uid={name})", "--names", "@people.txt"), "and so does 'lookup'"),
+        (
+            ("lookup", "--filter", "(uid={name})", "--names", "@people.txt"),
+            "and 'lookup' both describe",
+        ),
     ],
 )
 def test_impossible_quick_options_are_refused(

@@ -124,7 +124,10 @@ WRONG = {
     ("--path", "/a b"): ("has a character that no request line can carry", "write it as %XX"),
     ("--path", "/{x}"): ("has a character that no request line can carry", "write it as %XX"),
     ("--path", "/"): ("embedded has no files to serve for /", "--target http://HOST:PORT"),
-    ("silicon-surf", "--path", "/"): ("so does 'silicon-surf'", "leave one of them out"),
+    ("silicon-surf", "--path", "/"): (
+        "--path and 'silicon-surf' both describe",
+        "leave one of them out",
+    ),
     ("own.toml", "--path", "/"): (
         "the scenario file and --path both describe the operations of users",
         "leave",
