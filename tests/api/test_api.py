@@ -303,7 +303,7 @@ def test_server_closed_under_load_raises_target_died() -> None:
     with sitebench.LdapDirectory(10, locales=("en_US",)) as directory:
         closing = threading.Timer(1.5, directory.close)
         closing.start()
-        with pytest.raises(TargetDied, match=r"answered before .* does not now: .*; see why"):
+        with pytest.raises(TargetDied, match=r"answered before .* does not now: .*; find out why"):
             measured("lookup", directory, measure_s=4)
         closing.join()
 

@@ -43,7 +43,7 @@ def test_figures_are_written_into_a_folder(tmp_path: Path) -> None:
         made.measured(store, made.spec())
     ran = in_process("report", path, "--figures", tmp_path / "img" / "svg").check(0)
     # Drawing takes a minute.
-    assert re.search(r"^figures: .*svg, each takes.*\nreport: ", ran.err), ran.err
+    assert re.search(r"^writing figures to .*svg; each takes.*\nreport: ", ran.err), ran.err
     found = sorted(each.name for each in (tmp_path / "img" / "svg").iterdir())
     assert found == [
         "over-time-lookup-1k-entries.svg",
