@@ -1,7 +1,7 @@
 """`sitebench calibrate`: the engine's share of the rate of two raw TCP loops on this machine.
 
-Bytes on the wire are the paper's: a lookup's request has 104, its answer 1,283. An anonymous bind
-and its answer have 14 each (RFC 4511, 4.2).
+As in the paper, a lookup's request has 104 bytes, and its answer has 1,283. An anonymous bind and
+its answer have 14 bytes each (RFC 4511, 4.2).
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def running_engine(
 def engine_alone(
     options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int, seconds: float
 ) -> dict[str, float]:
-    """Return the rate without recording and monitoring, and the CPU of both sides."""
+    """Return the rate without recording and monitoring, and the CPU of engine and target."""
     from sitebench.system.machine import cpu_ns
 
     assert target.pid is not None, "a target of our own has a process"

@@ -1,4 +1,4 @@
-"""`sitebench ils`: run, sweep, vary, peak, ui and serve; `seeding.cli` has the others."""
+"""`sitebench ils`: run, sweep, vary, peak, ui and serve; `seeding.cli` has the other commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Growth of a directory during the measured window, and added entries that stay."""
+"""Warnings of a directory that grew in the measured window, and of added entries that remain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 _GROWN = 2
-"""Factor of growth beyond which a point is warned of."""
+"""Growth of the directory, as a factor, above which the point has a warning."""
 
 
 def entries_at_ends(
@@ -43,7 +43,7 @@ def count_added(
         return Added(0, 0, 0)
     if any(worker.ended or worker.missing for worker in windows.workers):
         return None
-    # Workers choose their own number of threads.
+    # Locust workers choose their number of threads, so the largest possible number is assumed.
     default = MOST_THREADS if windows.workers else engine_threads(None)
     gap = KEYS_OF_A_THREAD * (threads or default)
     rows = {row for program in programs for row in program.adding}
@@ -73,7 +73,8 @@ def warn_of_leftovers(
 ) -> tuple[PointWarning, ...]:
     """Warn of added entries that a scenario did not delete.
 
-    One entry per user may remain, as the test ends between an add and its delete.
+    One remaining entry per user is no reason to warn: the test can end between an add and its
+    delete.
     """
     warnings = []
     for script in programs:

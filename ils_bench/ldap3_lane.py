@@ -1,7 +1,8 @@
 """`--client ldap3`: scenarios by the Python library ldap3, to compare the engine with.
 
-The engine builds requests and judges answers; ldap3 only sends and receives. It needs dozens of
-times the CPU of the engine, so the tester is the limit far sooner. The verdict says so.
+The engine builds requests and judges answers; ldap3 only sends and receives. ldap3 needs dozens of
+times the CPU of the engine, so the tester limits the rate far sooner. The verdict then names the
+tester as the limit.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from sitebench.targets.tls import fault_kind
 _SCOPES = ("BASE", "LEVEL", "SUBTREE", "SUBORDINATES")
 _DEREFERENCES = ("NEVER", "SEARCH", "FINDING_BASE", "ALWAYS")
 _MOST_ANSWER_BYTES = 16 << 20
-"""`MESSAGE_BYTES` of `native/tester/load/src/ldap/receive.rs`; ldap3 needs ten times the memory."""
+"""Largest answer, equal to `MESSAGE_BYTES` of `native/tester/load/src/ldap/receive.rs`. ldap3 needs
+ten times as much memory to decode the answer.
+"""
 _MOST_ANSWER_MESSAGES = 100_000
 _CHANGES = ("MODIFY_ADD", "MODIFY_DELETE", "MODIFY_REPLACE", "MODIFY_INCREMENT")
 
@@ -184,7 +187,7 @@ def _credentials(request: LdapRequest) -> dict[str, Any]:
 
 
 def _kind(error: Exception) -> str:
-    """Return the kind of failure, as the engine names it, of an exception of ldap3."""
+    """Return the engine's name for the kind of failure that an exception of ldap3 reports."""
     if (fault := fault_kind(error)) is not None:
         return fault
     name, text = type(error).__name__, str(error).lower()

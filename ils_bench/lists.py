@@ -20,7 +20,7 @@ _USUAL = frozenset(
 
 
 def file_and_columns(text: str) -> tuple[str, str]:
-    """Split FILE:COLUMN=ATTRIBUTE at the last colon, unless a file has the whole name."""
+    """Split FILE:COLUMN=ATTRIBUTE at the last colon, unless the whole text names a file."""
     if Path(text).exists():
         return text, ""
     file, colon, columns = text.rpartition(":")
@@ -41,9 +41,10 @@ def _parts(file: str, separator: str) -> bool:
 
 
 def show_columns(columns: Iterable[str]) -> str:
-    """Return column names for a message, after a colon.
+    """Return a colon and column names, for the end of a message.
 
-    Empty if no usual name is among them: the line may be a row with a password.
+    Return an empty text if no usual column name is among them, because the line may then be a row
+    with a password.
     """
     names = list(columns)
     words = {word for name in names for word in re.split(r"[\W_]+", name.lower())}

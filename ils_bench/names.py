@@ -1,9 +1,9 @@
 """`--names`: names of the people in a directory of the user's.
 
-They are numbered (`uid=user.{i}`), or in a file: one name per line (`@people.txt`), or a column of
-a CSV file (RFC 4180) with headings (`@accounts.csv:mail`). The name is searched in the attribute of
-the column's name, by default uid; `@accounts.csv:Login=uid` names both. The separator is a comma,
-or else a semicolon or a tab.
+The names are numbered (`uid=user.{i}`), or in a file: one name per line (`@people.txt`), or a
+column of a CSV file (RFC 4180) with headings (`@accounts.csv:mail`). The name is searched in the
+attribute of the column's name, by default uid; `@accounts.csv:Login=uid` names both. The separator
+is a comma, or else a semicolon or a tab.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Names:
     template: str
     """RDN with `{i}` for the number or the name."""
     listed: Listed | None = field(default=None, repr=False)
-    """Values of `{i}`; None for numbers."""
+    """Values of `{i}` from a file; None if `{i}` is the number."""
     file: str | None = None
 
     def plain(self, i: int) -> str:

@@ -92,7 +92,7 @@ def _parse_mix(text: str) -> tuple[tuple[str, int], ...]:
 
 
 _NO_OPTION: Final[Placement] = {"command": False, "form": False, "hidden": True}
-"""Fields without an option: set by a command or by `LdapDirectory`."""
+"""Placement of fields that a command or `LdapDirectory` sets, without an option."""
 
 
 @dataclass(frozen=True)
@@ -287,12 +287,12 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
 class IlsOptions(EntriesOption, LoadTestOptions):
     @property
     def base_or_file(self) -> str | None:
-        """The base; None if the scenario file decides."""
+        """The base that the options set; None if the scenario file may set the base."""
         return self.base if self.is_set("base") or self.base != IlsOptions.base else None
 
     @property
     def session_or_file(self) -> float | None:
-        """The length of a session; None if the scenario file decides."""
+        """The session length that the options set; None if the scenario file may set it."""
         default = not self.is_set("session") and self.session == IlsOptions.session
         return None if default else self.session
 

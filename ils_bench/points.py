@@ -49,7 +49,7 @@ def engine_config(
     identity: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    # Connections that choose TLS themselves have the trust, and the address of ldaps.
+    # A scenario's connections that use TLS need the trust, and the address for ldaps.
     choices: dict[str, Any] = {"trust": trust.to_engine()}
     if options.tls_target is not None:
         secure = parse_address(options.tls_target)
@@ -103,7 +103,7 @@ def _check_passes(options: IlsOptions, programs: Sequence[Script]) -> None:
         )
     if options.rate is None:
         return
-    # With stages there is no warm-up: passes count from the first due one on.
+    # A test in stages has no warm-up: every pass that becomes due counts.
     if options.stages is None and least_s > options.warmup:
         raise BadInput(
             f"a pass of {name!r} takes {lasts} (--session), and the warm-up is "
@@ -246,13 +246,13 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         programs: Sequence[Script] | None = None,
         **settings: str,
     ) -> PointSpec:
-        """Add the number of different hashes, which has a default for slow hashes."""
+        """Add the number of different hashes to the settings; slow hashes have a default number."""
         if (pool := spec_of(options, options.entries).pool) is not None:
             settings["hash_pool"] = format_size(pool)
         return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Script) -> bool:
-        """Return whether a program reads or adds people; added people are numbered after others."""
+        """Return whether a program reads or adds people."""
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:
@@ -270,7 +270,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return ask_password(logins.apply_accounts(options))
 
     def settle(self, options: IlsOptions, programs: Sequence[Script], *, named: bool = True) -> Any:
-        """Choose the profile by the schema of the directory, for programs of generated people."""
+        """Choose the profile by the directory's schema, if programs need generated people."""
         if (sweep := group_of(options, SweepOptions)) is not None and sweep.paper:
             return options
         if not any(map(self.needs_people, programs)):

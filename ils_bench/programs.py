@@ -18,7 +18,7 @@ def is_login(program: Script) -> bool:
 
 
 def need_base(programs: Sequence[Script]) -> bool:
-    # A base in bind DNs alone need not exist.
+    # If a program uses the base in bind DNs only, the base need not exist.
     return not programs or any(
         program.needs_base and (program.verbs - {"bind"} or program.start["steps"])
         for program in programs
@@ -39,7 +39,7 @@ def bind_themselves(programs: Sequence[Script]) -> bool:
 def assure_bound(programs: Sequence[Script]) -> None:
     """Raise if an operation runs on a connection that another operation binds.
 
-    `--bind-dn` does not bind there, so the rights of the operation would depend on chance.
+    `--bind-dn` does not bind such a connection, so the operation's rights would depend on chance.
     """
     for script in programs:
         bound = {row["name"] for row in script.facts["connections"] if row["binds"]}

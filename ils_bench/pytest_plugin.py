@@ -4,12 +4,13 @@
         connection = ldap3.Connection(ldap_directory.url, auto_bind=True)
         ...
 
-Each test gets a directory of its own, as it would get a `tmp_path`; a marker says which one:
+Each test gets a directory of its own, as it would get a `tmp_path`; a marker sets its arguments:
 
     @pytest.mark.ldap_directory(entries=0, ldif="tests/people.ldif", suffix="dc=example,dc=com")
 
-Keyword arguments are those of `sitebench.LdapDirectory`. To share one, make it in a fixture of
-your own with `ldap_directory_factory`, which closes everything it made when the session ends:
+Keyword arguments are those of `sitebench.LdapDirectory`. To share a directory between tests, make
+it in a fixture of your own with `ldap_directory_factory`, which closes all its directories when the
+session ends:
 
     @pytest.fixture(scope="session")
     def staff(ldap_directory_factory):

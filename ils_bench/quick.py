@@ -49,7 +49,8 @@ def text_of(options: IlsOptions) -> str:
             if options.filter is None:
                 lines.append("expect.entries = 1")
             elif options.verify != "none":
-                # A mistyped filter would match nothing, at a high rate.
+                # Without this line a mistyped filter, which matches no entry, would give a high
+                # rate.
                 lines.append('expect.entries = ">=1"')
         elif verb == "compare":
             lines.append(f"compare = {quote(dn)}")

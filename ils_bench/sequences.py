@@ -32,7 +32,7 @@ from sitebench.options.arguments import check_arguments
 from sitebench.scenario.script import Script, from_text
 
 _ONLINE_MINUTES = 10
-"""Minutes for which a search with sttl keeps a user online, as NetMeeting sends them."""
+"""NetMeeting's value of sttl: the minutes for which a search keeps a user online."""
 
 
 class BadSequence(BadInput):
@@ -150,7 +150,7 @@ class Refresh(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Compare(Step):
-    """Compare a value of a person with that of the population."""
+    """Compare a person's value in the directory with the value in the population."""
 
     attribute: str = "cn"
     person: str = "random"

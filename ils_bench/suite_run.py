@@ -52,13 +52,14 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
     def first_added(
         self, options: IlsOptions, target: OpenDirectory, processes: int, preparing: Preparing
     ) -> list[int]:
-        """Seed missing people, and reserve those that lanes will add.
+        """Seed missing people, and reserve the people that lanes will add.
 
-        For the points of a command, the command has seeded them.
+        A command has seeded the missing people before its points.
         """
         is_foreign = not target.disposable and not self._disposable
         if is_foreign and self.request is None:
-            # They are removed after the test, even if it is stopped while they are being added.
+            # Seeded people are removed after the test, even if the test is stopped during the
+            # seeding.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
             programs = self.programs
             preparing.run_with_progress(
@@ -139,7 +140,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         return entries_at_ends(self.options().entries, tallies, programs)
 
     def record(self, test: Test) -> Recording:
-        """Record, and keep the windows, which count the people that lanes added."""
+        """Return the recording, and keep its windows, which count the people that lanes added."""
         recording = super().record(test)
         self._windows = recording.windows
         return recording

@@ -18,14 +18,15 @@ from sitebench.verdict.warning import WarningKind
 _BESIDE_CPU = frozenset(
     (Bound.TARGET_CPU, Bound.GENERATOR, Bound.OTHERS, Bound.SCHEDULE, Bound.UNDECIDED)
 )
-"""Bounds of a verdict in which no resource of the server but its CPU was used up."""
+"""Bounds of a rate for which the server used up no resource, or its CPU."""
 
 _COST_OF_TWO = frozenset((WarningKind.LOGIN_WRITES, WarningKind.LOGIN_REHASHES))
-"""Warnings of further CPU time: a login does more than check a password."""
+"""Warnings that a login takes CPU time for more than the check of a password."""
 
 _AT_EDGES = 0.1
-"""Largest share of logins that may overlap an edge of the window, with part of their CPU time
-outside."""
+"""Largest allowed share of logins that overlap an edge of the window. Part of their CPU time is
+outside the window.
+"""
 
 _NOTE = (
     "A core carries the rate by the cores that the server used up. about: with idle cores, the "

@@ -1,8 +1,8 @@
 """One login before the load, which shows what a login changes in the directory.
 
-The entry is read before and after it, with the rights of --bind-dn. Operational attributes do not
-show a change: 389-DS keeps modifyTimestamp when it hashes a password again, and Samba has no
-entryCSN.
+The entry is read before and after the login, with the rights of --bind-dn. Operational attributes
+do not reliably show a change: 389-DS keeps modifyTimestamp when it hashes a password again, and
+Samba has no entryCSN.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
         changed = _changes(initial, final)
         has_state = any(initial.get(attribute) for attribute in _WRITTEN)
         if set(changed) <= set(_ENTRY) and (changed or has_state):
-            # The first login may also clear pwdFailureTime, left by wrong passwords.
+            # A second login follows: the first login also clears pwdFailureTime if wrong passwords
+            # set it.
             time.sleep(_GRAIN_S)
             first = final
             login()
@@ -102,7 +103,8 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
 def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
-        # The last person: seeding logs in others, and a hash may change with the first login.
+        # Seeding has logged in other people, but not the last person, whose hash can still change
+        # with the first login.
         number = options.entries - 1
         return population.dn(number), population.password(number), ""
     accounts = accounts_in(options)
@@ -139,7 +141,7 @@ def _find(target: OpenDirectory, condition: str) -> str:
 
 
 def _state(service: Any, dn: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the readable attributes that a login changes; of passwords, their schemes."""
+    """Return the readable attributes that a login can change; passwords become their schemes."""
     from ldap3 import BASE
 
     service.search(dn, "(objectClass=*)", BASE, attributes=[*_WRITTEN, *_ENTRY, _HASH])

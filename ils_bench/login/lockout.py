@@ -1,9 +1,10 @@
 """Protection against lockout: a run sends an account of the user's at most two wrong passwords.
 
-It covers `login --accounts` and scenario files that bind as rows of a CSV file. One wrong password
-may be sent on purpose: such a row is dealt once, to one thread of one worker. The other may be in
-the file itself: after a refused bind the row is not dealt again (`deal = "exclusive"`), and the run
-ends. The run file records wrong passwords of earlier tries of the same run.
+The protection covers `login --accounts` and scenario files that bind as rows of a CSV file. The run
+sends one wrong password on purpose, once per account, from one thread of one worker. The other can
+be a mistake in the CSV file: after a refused bind the row is not dealt again (`deal =
+"exclusive"`), and the run ends. The run file records wrong passwords of earlier tries of the same
+run.
 """
 
 from __future__ import annotations

@@ -33,9 +33,11 @@ from sitebench.units import format_rate, plural
 WRONG = "wrong"
 """Operation that sends wrong passwords."""
 PEOPLE: Profile = "person"
-"""Default profile: people of the papers' profiles have no passwords."""
+"""Default profile, because people of the papers' profiles have no passwords."""
 _PER_MILLE = 1_000
-"""Number of cards in a deck, at most: shares are rounded to whole cards."""
+"""Largest number of cards in the deck that mixes right and wrong logins. The share of wrong logins
+is rounded to whole cards.
+"""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 """Message of the engine about a wrong cell."""
 
@@ -103,7 +105,8 @@ def apply_accounts(options: IlsOptions) -> IlsOptions:
     if isinstance(options, EntriesOption) and not options.is_set("entries"):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():
-        # Rows are divided among threads, and a second try would have one thread more.
+        # Every thread needs a row. A second try, which has one thread more, is left out if the
+        # number of threads is set.
         options = replace(options, threads=min(rows, engine_threads(None)))
     if not (options.wrong and is_careful(options)):
         return options
@@ -117,7 +120,7 @@ def apply_accounts(options: IlsOptions) -> IlsOptions:
         f"no account is sent a second wrong password: with {plural(rows, 'account')} the run ends "
         f"after some {format_rate(rows / options.wrong)} logins"
     )
-    # A given number of threads prevents a second try.
+    # Points with a set number of threads get no second try.
     return replace(options, threads=options.threads or engine_threads(None))
 
 
@@ -126,7 +129,7 @@ def text_of(options: IlsOptions) -> str:
     service = "" if method == BIND else " Searches go over one that is kept."
     connection = "a connection that is kept" if is_kept else "a new connection"
     lines = ['title = "Log in"', f"# Each login is over {connection}.{service}", ""]
-    # By default a connection is kept.
+    # A scenario keeps connections by default, so the text needs lines for new connections only.
     name = "main" if method == BIND else "login"
     lines += [] if is_kept else [f"[connection.{name}]", 'per = "iteration"', ""]
     lines += [] if method == BIND or not is_kept else ["[connection.login]", 'per = "user"', ""]

@@ -1,4 +1,4 @@
-"""Planner of the directory suite; explains why its answers differ from those printed in 1997."""
+"""Planner of the directory suite, and why its answers differ from the printed answers of 1997."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SCENARIO = Scenario(ACTIVE, _SESSION_S, MIX)
 
 
 def _rates(machine: Mapping[str, Any]) -> RateTable:
-    """Return the rates in the tables of a machine, or those of the workbook if they differ."""
+    """Return the rates of a machine from its tables; rates in the workbook replace them."""
     rates = {
         name: machine.get(name, tables[machine["name"]]["ops_per_s"])
         for name, tables in TABLES_1997.items()
@@ -51,9 +51,10 @@ _PRINTED = tuple(
 )
 
 UNPRINTED = {"paper-2500": (3.4, 10_000), "paper-7000": (6.8, 5_000)}
-"""Explanation of the printed answers: by machine, the rate of an operation that the paper does not
-print, done once per session, and the size whose printed rates fit. Inferred from the answers
-(docs/planner.md); no plan uses it."""
+"""Explanation of the printed answers by machine: the rate of an operation that each session does
+once and that the paper does not print, and the size whose printed rates fit. Both are inferred from
+the answers (docs/planner.md). No plan uses them.
+"""
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,9 @@ class _DirectoryPlanOptions(MixPlanOptions):
 
 
 _LOOKUP_BYTES = 1_387.0
-"""Bytes of a lookup in both directions: (1.2 MB + 97 KB) / 935 in Table 6; 1,283 + 104 on our
-wire."""
+"""Bytes of a lookup's request and answer. They follow from Table 6, (1.2 MB + 97 KB) / 935, and
+from our lookups, 1,283 + 104.
+"""
 
 _ENTRY_BYTES = 1_283.0
 """Bytes of a person in a lookup's answer."""

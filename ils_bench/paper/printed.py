@@ -23,13 +23,15 @@ SWEEP_1997 = PaperSweep(
     warmup_s=10.0,
     measure_s=600.0,
     users=users_of(_TESTS),
-    # An Active Server Page added users: in Tables 5 and 8 an add has 126 bytes.
+    # In 1997 an Active Server Page added users, with 126 bytes per add (Tables 5 and 8).
     options={"add": {"profile": "small"}},
 )
 """Each operation runs 600 s at each size (page 8), with the clients of Tables 17 and 18."""
 
 TABLES_1997: dict[str, dict[str, dict[str, Any]]] = _PAPER["tables"]
-"""By operation and machine: the table's number, its `ops_per_s` and its other rows, by size."""
+"""Tables by operation and machine. A table has its number, and the rows `ops_per_s` and others by
+size.
+"""
 
 PRINTED_1997 = with_lab(_PAPER["table"])
 """Tables without figures of operations."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 FILES = {"openldap": "rtperson.schema", "config": "rtperson.ldif", "389ds": "99rtperson.ldif"}
-"""By server: slapd.conf and cn=config of OpenLDAP, and 389 Directory Server."""
+"""File name by server: OpenLDAP with slapd.conf, OpenLDAP with cn=config, 389 Directory Server."""
 
 
 def text(kind: str) -> str:

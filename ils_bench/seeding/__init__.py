@@ -1,8 +1,8 @@
 """Seeding of directories, and removal of the seeded people.
 
 Person `i` of a population is the same for every process that has its seed, profile, locales and
-base, so people are ranges of keys. A run may die at any moment and leaves nothing that `sitebench
-ils clean` cannot find, by this protocol:
+base, so a range of keys identifies people. Because of this protocol, `sitebench ils clean` can
+remove all people that a killed run left:
 
 Keys 0 to size - 1 are seeded people: `seed` adds them for good, a measurement adds missing ones and
 removes them afterwards. Keys from `journal.FIRST_ADDED` on are added by Add operations.
@@ -10,17 +10,17 @@ removes them afterwards. Keys from `journal.FIRST_ADDED` on are added by Add ope
 Before its first Add in a directory of the user's, a process writes a `journal.Reservation`
 atomically: the keys [start, stop), the directory, and the process by id and start time. Keys to add
 begin at random within a wide range, since other users have other journals; an exclusive lock keeps
-reservations of one journal apart. People of `seed` have no reservation, nor has a target that is
-deleted afterwards.
+reservations of one journal apart. People that `seed` adds have no reservation, and people in a
+target that is deleted after the test have none either.
 
 `clean.remove` deletes blocks of keys from `start` on, advances the reservation after each, and
-deletes its file after the last. It may stop after a long range of missing people, as keys are
-handed out in order; not if the run also removed people, or seeded them. A run that removes its own
-people knows how many keys it took (`clean.Added`).
+deletes its file after the last. Because keys are handed out in order, removal may stop after a long
+range of missing people. It may not if the run also removed people or seeded them. A run that
+removes its own people knows how many keys it took (`clean.Added`).
 
 A reservation is abandoned if no process of its id and start time runs; `clean` removes the people
-of abandoned reservations only. A point's process that still removes people
-(`journal.unfinished_reservation`) is waited for.
+of abandoned reservations only. If a point's process still removes people
+(`journal.unfinished_reservation`), the command waits for it.
 
 The folder of a slapd needs no journal: a marker file names its population without the size, and a
 lock file, which slapadd inherits, keeps other seedings out until the last entries of a killed

@@ -69,7 +69,9 @@ from sitebench.units import format_bytes, plural
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
 _FIRST_KEYS = 1_000
-"""Number of people compared one by one, to name the first difference; takes 1 to 2 s."""
+"""Number of people compared one by one, to name the first difference. This comparison takes 1 to 2
+s.
+"""
 _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes by naming attribute (RFC 4519, RFC 4524)."""
 
@@ -467,7 +469,7 @@ def _to_empty(options: SeedOptions) -> SeedOptions:
 
 
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
-    # The journal has no option of TLS but the scheme.
+    # The journal records no TLS option except the scheme of the address.
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
     address = parse_address(reservation.target, start_tls=start_tls)
     trust = Trust.from_options(options)
@@ -498,7 +500,8 @@ def _remove_seeded(options: SeedOptions) -> None:
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population
     groups = _groups(options, parse_destination(options.target), population)
-    # Before their members: a directory may refuse to delete a member, or keep it in a group.
+    # Groups are removed before their members: a directory may refuse to delete a member of a group,
+    # or keep the deleted member's name in the group.
     if groups is not None:
         say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
     if has_group(target, 0 if groups is None else groups.count):

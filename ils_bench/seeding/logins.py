@@ -1,8 +1,8 @@
 """Logins of seeded people: the file of `ils seed --accounts`, and test logins of a sample.
 
 `verify` does not compare passwords, since most directories hide or rehash them. A test login with a
-wrong password sends the text given to the directory: a server that does not know the hash scheme
-would accept that text.
+wrong password sends the stored text of the password (its hash): a server that does not know the
+hash scheme would accept that text.
 """
 
 from __future__ import annotations
@@ -62,10 +62,12 @@ def check_logins(options: SeedOptions, population: Population, remedy: str | Non
     """
     if not population.size or not population.password(0):
         return 0
-    # First a person whose password is easily typed, for a try by hand.
+    # The sample begins with a person whose name is easily typed, so that the user can repeat the
+    # login.
     numbers = [index * population.size // SAMPLE for index in range(1, SAMPLE)]
     if (pool := spec_of(options, population.size).pool) is not None:
-        # The last person of the pool, and the next person: another pool size changes one of both.
+        # If the directory has another pool size, the last person of the pool or the next person has
+        # another password.
         numbers += [number for number in (pool - 1, pool) if number < population.size]
     sample = dict.fromkeys((easily_typed(population), *numbers))
     for number in sample:

@@ -96,7 +96,7 @@ def read(
 def _prepare(people: People, folder: Path) -> None:
     """Write all files but the database; refuse a folder of another population or program."""
     marker = folder / _MARKER
-    # The size may change: people of a smaller size come first in a larger one.
+    # The size is left out: a folder may grow, as a larger population begins with the same people.
     identity = people.manifest() | {"spec": {**people.spec.to_dict(), "size": None}}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def _prepare(people: People, folder: Path) -> None:
         elif any(path.name != _DRAFT for path in folder.iterdir()):
             raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
         else:
-            # Written atomically: this file names the population of the folder.
+            # The marker names the population of the folder, so it is written atomically.
             draft = folder / _DRAFT
             draft.write_text(json.dumps(identity))
             draft.rename(marker)
@@ -152,7 +152,7 @@ def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
 
 def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: _Progress) -> None:
     if present == 0:
-        # Without people there may still be containers, which cannot be added again.
+        # A database without people can have containers, which cannot be added again.
         shutil.rmtree(folder / DATA)
         (folder / DATA).mkdir()
     argv = [find("slapadd"), "-q", "-f", str(folder / "slapd.conf")]

@@ -25,8 +25,9 @@ from sitebench.seeders.people import generate
 from sitebench.system.native_errors import translated
 
 CHUNK = 10_000
-"""Number of missing people in a row after which the rest is taken for missing, too: more than all
-threads together can have taken and not yet added."""
+"""After this number of missing people in a row, all later people count as missing. All threads
+together take fewer keys ahead of their adds.
+"""
 
 KEYS_OF_A_THREAD = 256
 """Number of keys that an engine thread takes at a time (`ring.rs`)."""
@@ -37,7 +38,7 @@ _BLOCK = 1_000
 
 class Added(msgspec.Struct, frozen=True):
     keys: int
-    """Number of keys that it took, even if adds failed."""
+    """Number of keys that the run took, including the keys of failed adds."""
     people: int
     """Upper bound of people in the directory: successful and unanswered adds."""
     gap: int
@@ -60,7 +61,7 @@ def remove(
 ) -> int:
     """Remove a reservation's people, delete it, and return the number of removed people.
 
-    `added` is the count of the run itself.
+    `added` has the run's own counts; it is None after a crash.
     """
     if added is not None and not added.people:
         # A directory that refused every add may refuse deletes, too.
@@ -86,7 +87,8 @@ def remove(
         first = next_person(reservation.start)
     except SitebenchError:
         first = None
-    # Not every identity that may delete people may search them: search only after a first result.
+    # Some identities may delete people but not find them: search again only if the first search
+    # succeeded.
     sees = first is not None
     key = reservation.start if first is None else first
     while key < end and (empty < gap or key < scan_to):

@@ -25,7 +25,9 @@ from sitebench.seeders.people import Spec
 FIRST_ADDED = 1_000_000_000
 """Key of the first person that a run adds, beyond all seeded people."""
 ROOM = 9 * FIRST_ADDED
-"""Number of keys from FIRST_ADDED on with as many digits, so that names have one length."""
+"""Number of keys from FIRST_ADDED on that have as many digits as FIRST_ADDED, so that all names
+have the same length.
+"""
 
 
 class Reservation(msgspec.Struct, frozen=True):
@@ -55,7 +57,7 @@ class Reservation(msgspec.Struct, frozen=True):
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether its process has ended; a zombie adds no more people."""
+        """Whether the process has ended or is a zombie, which adds no more people."""
         try:
             process = psutil.Process(self.pid)
             return process.create_time() != self.began or process.status() == psutil.STATUS_ZOMBIE
@@ -87,9 +89,10 @@ def reserve(
     first: int | None = None,
     sparse: bool = False,
 ) -> Reservation:
-    """Reserve `keys` people: from `first` on, or else from the first free key.
+    """Reserve `keys` people: from `first` on, or by default from a free key.
 
-    Seeded keys may be reserved twice, as a crashed run may have left people; other keys may not.
+    With `first`, which is for seeded people, the keys can have a reservation of a crashed run
+    already.
     """
     process = psutil.Process()
     with _exclusive_lock():

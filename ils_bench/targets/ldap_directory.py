@@ -180,9 +180,9 @@ def options_of(server: LdapDirectory, entries: int | None) -> dict[str, Any]:
 
 
 def _first_name(ldif: Path) -> str | None:
-    """Return the first DN in a file, if there is one; loading reports its errors.
+    """Return the first DN in a file, or None; errors of the file are reported when it is loaded.
 
-    A pipe can be read only once, so it is left to the loading.
+    A pipe is not read here, because it can be read once only.
     """
     if not ldif.is_file():
         return None

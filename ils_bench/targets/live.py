@@ -103,7 +103,7 @@ def assure_encrypted(options: DirectoryOptions) -> None:
 def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True) -> OpenDirectory:
     """Return a running directory after a probe of it and, with `base`, of its base.
 
-    Without `seen`, an anonymous search may miss a base that exists.
+    Unless `seen`, a base that an anonymous search does not find is no error.
     """
     from ils_bench.targets.probe import HiddenBase, WrongBase, probe, root_dse
 
@@ -163,7 +163,7 @@ def make_ready(
 def _has_named(
     target: OpenDirectory, names: Names, people: int, *, verified: bool, by_dn: bool
 ) -> None:
-    """Refuse a test if the directory lacks or hides the last person: operations would fail."""
+    """Refuse a test whose operations would fail: the directory lacks or hides the last person."""
     from ils_bench.targets.probe import connect, find_entry, missing
 
     last = names.condition(people - 1)
@@ -236,9 +236,9 @@ def count_seeded(target: OpenDirectory, population: Population) -> int:
 
 
 def _has_no_others(target: OpenDirectory, population: Population, first: int) -> None:
-    """Refuse to add people if later ones are present: they would be removed as well.
+    """Refuse to add people if later people are present, which would be removed as well.
 
-    A sample is searched, and the last person.
+    The search is for a sample of the later people, and for the last person.
     """
     from ils_bench.targets.probe import connect, exists
 
@@ -271,7 +271,7 @@ def seed(
 ) -> tuple[int, Callable[[], object]]:
     """Add missing people; return their number, and the function that removes them.
 
-    Unless `keep`, they are in the journal until they are removed.
+    Unless `keep`, the journal records the added people until they are removed.
     """
     generated = generate(people)
     population = generated.population
@@ -309,7 +309,7 @@ def seed(
 def _add(target: OpenDirectory, population: Population, present: int, progress: Progress) -> int:
     """Add people from number `present` on, and return the number of those who were missing.
 
-    After the first batches, announce the time that the rest takes.
+    After the first batches, announce the estimated time for the remaining people.
     """
     config, size, total = target.to_engine(), population.size, 0
 

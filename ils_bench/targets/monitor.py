@@ -1,8 +1,8 @@
-"""Counters of a directory under cn=Monitor, if it has them and shows them.
+"""Counters of a directory under cn=Monitor, if the directory has such entries and shows them.
 
-OpenLDAP's back-monitor has them (slapd-monitor(5)). Entries are read by name, because a search of
-the whole tree would generate an entry for each connection. A reading is five searches, 2 ms of CPU
-per second in ldap3, and the directory counts them as operations.
+OpenLDAP's back-monitor has such entries (slapd-monitor(5)). Entries are read by name, because a
+search of the whole tree would generate an entry for each connection. A reading is five searches, 2
+ms of CPU per second in ldap3, and the directory counts them as operations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DirectoryMonitor:
         self._looked = self._full = 0
 
     def read(self) -> Mapping[str, float] | None:
-        """Return the counters and values of now; None without cn=Monitor."""
+        """Return the current counters and values; None without cn=Monitor."""
         try:
             figures = self._read()
         except Exception:

@@ -35,7 +35,7 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
         "profile": options.profile,
     }
     if options.tls or options.start_tls:
-        # The server's process adds a certificate for its address.
+        # The server's process makes the certificate, because it chooses the address.
         config["tls"] = {"start": options.start_tls}
     return config
 
@@ -147,8 +147,8 @@ def open_target(
 ) -> Iterator[OpenDirectory]:
     """Open the target of options, ready for programs; restore it afterwards.
 
-    A target started here holds `size` people and their groups, a target of the user's the people
-    that programs need.
+    A target started here holds `size` people and their groups. A target of the user's holds at
+    least the people that programs need.
     """
     options = _at_base(options, programs)
     people, groups = spec_of(options, size), spec_of_groups(options)
@@ -158,7 +158,8 @@ def open_target(
             "leave --names out, or name your directory with --target ldap://host:port",
         )
     if options.target in OWN_TARGETS:
-        # In this process, which shows the progress; the target's process reads the cache.
+        # This process makes the hashes and shows the progress; the target's process reads them from
+        # the cache.
         make_hashes(generate(people))
     if options.target == "embedded":
         config = directory_config(options)

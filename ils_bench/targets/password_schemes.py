@@ -35,11 +35,11 @@ _EMBEDDED = {"slow_hash_bytes": 1 << 30, "slow_hash_ms": 1_000}
 class Server:
     name: str
     identified_by: tuple[str, str]
-    """An attribute of its root DSE, and a part of its value."""
+    """An attribute of the server's root DSE, and a part of that attribute's value."""
     refuses: frozenset[str]
-    """Schemes that it does not know."""
+    """Schemes that the server does not know."""
     hashes_again: frozenset[str] = frozenset()
-    """Schemes that it replaces, at once or at the first login."""
+    """Schemes that the server replaces, at once or at the first login."""
     note: str = ""
 
 
@@ -110,7 +110,7 @@ def assure_bounded(
             f"directory takes {bounds['slow_hash_bytes'] / 2**30:g} for all (slow_hash_bytes)",
             "name less memory, such as argon2:64m",
         )
-    # Generated passwords are short.
+    # `password` is None for generated passwords, which are short.
     takes_ms = hash_nanoseconds(hashed, len((password or "").encode())) / 1e6
     if takes_ms > bounds["slow_hash_ms"]:
         raise BadInput(

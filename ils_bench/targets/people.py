@@ -35,7 +35,7 @@ def which_people(options: KindOptions) -> str:
 
 
 def suffix_of(base: str) -> str:
-    """Return the suffix of a base: its last part, or all dc parts, as no server holds dc=com."""
+    """Return the suffix of a base: all its dc parts (no server holds dc=com), or its last part."""
     parts = [part.strip() for part in _PART.findall(base)]
     tail = len(parts) - 1
     while tail > 0 and all(part.lower().startswith("dc=") for part in parts[tail - 1 :]):

@@ -47,7 +47,7 @@ _ROOT_DSE_ATTRIBUTES = [
     "objectClass",
     "supportedCapabilities",
 ]
-"""The last two identify OpenLDAP and Active Directory, which have no vendorName."""
+"""The last two attributes identify OpenLDAP and Active Directory, which have no vendorName."""
 _NOT_AUTHENTICATED = {8, 48, _INVALID_CREDENTIALS, 53}
 """Results of a bind with wrong credentials: strongerAuthRequired, inappropriateAuthentication,
 invalidCredentials, unwillingToPerform."""

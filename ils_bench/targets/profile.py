@@ -15,14 +15,15 @@ _T = TypeVar("_T", bound=DirectoryOptions)
 
 _ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"
 """Capability in MS-ADTS 3.1.1.3.4.3.1. The schema does not identify Active Directory: Samba has
-inetOrgPerson, too, with which people cannot log in."""
+inetOrgPerson too, but people of that class cannot log in there.
+"""
 _WHY = {"ad": "it is an Active Directory", "person": "its schema has no RTPerson"}
 
 
 def apply_profile(options: _T) -> _T:
-    """Return options with the profile that the schema of the directory allows; say which.
+    """Return options with the profile that the directory's schema allows, and print its name.
 
-    A profile that the user named stays, and the default where the schema of the papers is loaded.
+    A profile that the user named stays. The default profile stays if the papers' schema is loaded.
     An unreadable schema is reported when the directory is opened.
     """
     if options.is_set("profile") or options.names is not None or "://" not in options.target:

@@ -1,4 +1,4 @@
-"""Connections of ldap3 with limits of bytes and time: ldap3 has none."""
+"""Connections of ldap3 with limits of bytes and time, which ldap3 lacks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class AnswerLimits(msgspec.Struct, frozen=True):
     whole_s: float
     """Time limit of an answer."""
     most_bytes: int = 256 << 10
-    """A root DSE has a few thousand bytes. Decoding this many takes up to 0.5 s of CPU, without a
-    look at the clock, and 40 MB."""
+    """Largest answer. A root DSE has a few thousand bytes. To decode an answer of the largest size
+    takes 40 MB and up to 0.5 s of CPU, during which no time limit is checked.
+    """
     most_messages: int = 1_000
     """Messages of one answer: entries, and references to other directories."""
 
@@ -32,7 +33,8 @@ _AT_ONCE = 16_384
 _LONGEST_HEAD = 2 + 127
 """Tag and the longest length of BER (X.690 8.1.3.5)."""
 
-# Any result may have a referral (RFC 4511 4.1.9); ldap3 cannot decode one of bind and StartTLS.
+# Any result may have a referral (RFC 4511 4.1.9); ldap3 cannot decode a referral in the results of
+# bind and StartTLS.
 for context in (asn1.BIND_RESPONSE_CONTEXT, asn1.EXTENDED_RESPONSE_CONTEXT):
     context.setdefault(3, asn1.decode_sequence)
 
@@ -51,7 +53,7 @@ def limited_connection(
     over: Callable[[], bool] = lambda: False,
     **more: Any,
 ) -> Any:
-    """Return a connection of ldap3, not yet open, that reads within limits until `over`.
+    """Return a closed connection of ldap3 that reads within limits, and fails once `over` is true.
 
     Until the first answer, calls time out by the server's `connect_timeout`.
     """
@@ -71,7 +73,7 @@ class _Reading:
         self._unread = bytearray()
         strategy = connection.strategy
         self._size_of, self._answers = strategy.compute_ldap_message_size, strategy.get_response
-        # ldap3 takes the name of a built-in strategy only, so its methods are replaced.
+        # ldap3 accepts built-in strategies only, so methods of the built-in strategy are replaced.
         strategy.receiving, strategy.get_response = self._receive, self._respond
 
     def _respond(self, *arguments: Any, **more: Any) -> Any:
@@ -122,7 +124,7 @@ class _Reading:
         return received
 
     def _whole(self) -> list[bytes]:
-        """Take complete messages out of the buffer, at most those of one turn."""
+        """Take complete messages out of the buffer, at most as many as one turn allows."""
         messages: list[bytes] = []
         begin = 0
         while len(messages) < _MESSAGES_PER_TURN:
