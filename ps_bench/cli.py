@@ -1,4 +1,4 @@
-"""`sitebench ps`: run, sweep, vary, peak, ui, operations and serve; `files_cli` has the others."""
+"""`sitebench ps`: run, sweep, vary, peak, ui, operations and serve; `files_cli` has more."""
 
 from __future__ import annotations
 

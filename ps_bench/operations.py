@@ -17,7 +17,7 @@ _FILES = Path(__file__).parent / "scenarios"
 
 
 def text_of(operation: str, *, keepalive: bool = False) -> str:
-    """Return the file of an operation; without `keepalive`, with a connection per request."""
+    """Return the scenario file of an operation; without `keepalive` every request connects."""
     text = (_FILES / f"{operation}.toml").read_text(encoding="utf-8")
     return text.replace('per = "step"', 'per = "user"') if keepalive else text
 

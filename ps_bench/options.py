@@ -51,7 +51,7 @@ class TestOptions(_DatabaseOptions, LogOption, PeopleOptions, SuiteOptions):
 
 @dataclass(frozen=True)
 class PsOptions(EntriesOption, TestOptions):
-    """One test at one size."""
+    """Options of a test with one number of people."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class SweepOptions(SizesOption):
 
 @dataclass(frozen=True)
 class SeedOptions(EntriesOption, PeopleOptions):
-    """What `sitebench ps seed` takes."""
+    """Options of `sitebench ps seed`."""
 
 
 @dataclass(frozen=True)

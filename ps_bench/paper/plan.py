@@ -1,6 +1,6 @@
 """Planner of the site suite.
 
-The paper's workbook has the rates of one size; Tables 13 and 14 have those of all sizes.
+The paper's workbook has the rates of one size; Tables 13 and 14 have the rates of all sizes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _SitePlanOptions(PlanOptions):
 
 
 _PAGE_BYTES = 8_290.0 + 4 * 5_480.0
-"""Bytes of a page with its four images (Table 12), which agrees with 1.5 MB / 49.6 in Table 13."""
+"""Bytes of a page with its four images (Table 12). In Table 13 they are 1.5 MB / 49.6 pages."""
 
 
 def _calculations(

@@ -23,7 +23,7 @@ SWEEP_1997 = PaperSweep(
 )
 
 TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
-"""Cells by table and row, one for each of SIZES_1997."""
+"""Cells by table and row; a row has a cell for each of SIZES_1997."""
 
 
 PRINTED_1997 = with_lab(_PAPER["table"])

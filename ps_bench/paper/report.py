@@ -113,8 +113,8 @@ def measurements(points: Sequence[Series]) -> dict[str, list[str]]:
 def _mixes(points: Sequence[Series]) -> list[Folded]:
     """Return the mix of operations, and its largest gap to the scenario's mix.
 
-    Every deck is exact (100 operations in the paper); the window cuts one deck per thread at each
-    edge. Of several repeats the one with the largest gap is shown.
+    Every deck has the exact mix (100 operations in the paper), but each edge of the window cuts one
+    deck per thread. Of several repeats the repeat with the largest gap is shown.
     """
     rows = [
         [

@@ -31,9 +31,9 @@ class PersonalizedSite(InProcess[Site]):
         with PersonalizedSite(entries=1_000) as site:
             page = urllib.request.urlopen(site.url + "/enter?user=7").read()
 
-    Without a database of your own it serves a copy, which `close` deletes; the original is made
-    once and stays in the cache folder. `limits` bound the requests of one client, by the names in
-    `sitebench docs limits`.
+    Without a database of your own, the site serves a copy of a generated database, and `close`
+    deletes the copy. The generated database is made once and stays in the cache folder. `limits`
+    bound the requests of one client, by the names in `sitebench docs limits`.
     """
 
     suite = SUITE.name
@@ -84,7 +84,7 @@ class PersonalizedSite(InProcess[Site]):
 
     @property
     def size(self) -> int:
-        """Number of people that its database was made with."""
+        """Number of people with whom the site's database was made."""
         return int(self._server.manifest()["size"])
 
     def __repr__(self) -> str:
