@@ -1,4 +1,4 @@
-"""`sitebench web`: run, sweep, spice, vary, peak, ui and serve; `files_cli` has the others."""
+"""`sitebench web`: run, sweep, spice, vary, peak, ui and serve; `files_cli` has more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder with the files of a workload: a given one, or one in the cache folder."""
+"""The folder with the files of a workload: a folder of the user's, or one in the cache."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
         preparing.run_with_progress(lambda progress: docroot_of(options, programs, progress))
 
     def counted_steps(self, program: Workload) -> Sequence[tuple[str, str]]:
-        """Return the rows of whole requests: the papers' latency includes connecting.
+        """Return the rows of whole requests, because the papers' latency includes connecting.
 
-        A scenario file with operations of several requests counts operations.
+        If an operation of a scenario file has several requests, operations are counted instead.
         """
         if program.counts is None:
             return program.counted_rows
-        # A schedule counts passes, each of one request.
+        # On a schedule passes are counted, and each pass is one request.
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
     def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> Observed:

@@ -41,7 +41,7 @@ def sweep(
 
 def _part(options: SweepOptions, workload: str) -> Part:
     with_script, name = POINTS.choose(options, workload)
-    # The command line decides on the clients, or else the workload.
+    # The numbers of clients come from the command line, or else from the workload.
     load: Any = POINTS.apply_scenario(with_script)
     load = replace(load, clients=options.clients)
     clients = load.clients or POINTS.program(load, name).clients
@@ -50,7 +50,8 @@ def _part(options: SweepOptions, workload: str) -> Part:
             raise BadInput("--clients and --stages both set the number of users", "leave one out")
         clients = (load.users,)
     if options.paper and not options.is_set("measure"):
-        # WebStone and WebCat print no length, so WebBench 1.0's holds for all.
+        # The papers on WebStone and WebCat print no length of a test, so all tests have WebBench
+        # 1.0's.
         ramp_s = 30.0 if name.startswith("webbench1-") else load.warmup
         load = load.assign(warmup=ramp_s, measure=600.0)
     return Part(narrow(combine(MeasureOptions, WebOptions), load), [name], clients)

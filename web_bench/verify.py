@@ -44,9 +44,9 @@ class Verified:
     files: int
     bytes: int
     kinds: Mapping[str, int]
-    """Number of different files, by kind."""
+    """Number of files that differ, by kind of failure."""
     differences: tuple[Difference, ...]
-    """The first differences, in the order of the set."""
+    """The first differences, in the order of the file set."""
 
     @property
     def different(self) -> int:
@@ -64,9 +64,9 @@ def verify(
 ) -> Verified:
     """Compare every file of a set with the answer of the server at `url`.
 
-    Bodies are compared while they arrive. `progress` is called in the calling thread and ends the
-    verification by an exception. All differences are counted, `limit` of them are returned with
-    their files. Raises TargetUnreachable if the server stops answering.
+    Bodies are compared while they arrive. `progress` is called in the calling thread, and an
+    exception that it raises ends the verification. All differences are counted, `limit` of them are
+    returned with their files. Raises TargetUnreachable if the server stops answering.
     """
     files, address = file_set(spec), parse_address(url)
     probe(address, trust)

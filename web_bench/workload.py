@@ -1,7 +1,7 @@
 """Workloads: scenario files for web servers.
 
 An operation of one constant request is a class of requests: for a file, a program or a path. If all
-operations of a file are classes, results have a row per class, as the papers' tables have.
+operations of a file are classes, results have a row per class, like the papers' tables.
 """
 
 from __future__ import annotations
@@ -122,15 +122,15 @@ class RequestClass:
     name: str
     weight: int
     row: tuple[str, str]
-    """Row of its counts: operation and step."""
+    """Operation and step under which the requests are counted."""
     files: FileClass | None = None
     dynamic: str = ""
     asks: tuple[str, ...] = ()
-    """Paths and programs that its steps request."""
+    """Paths and programs that the steps request."""
     size: int | None = None
     """Bytes of the body; None if they differ or are unknown."""
     size_about: int | None = None
-    """Mean size, if it depends on the server."""
+    """Mean bytes of the body, if the size depends on the server."""
     tls: bool = False
 
 
@@ -146,7 +146,7 @@ class Workload(Script):
     note: str = ""
     """Facts missing in the paper, with their source."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of its programs."""
+    """Kinds of the programs that it requests."""
     uses_tls: bool = False
     """Whether some requests always go over TLS."""
 
@@ -229,7 +229,7 @@ def _names() -> list[str]:
 
 
 def find(name: str, data: Mapping[str, str] | None = None) -> Workload:
-    """Return a built-in workload, or one of a scenario file with other files for its data."""
+    """Return a built-in workload, or a scenario file's; `data` replaces the file's data."""
     if script.is_script(name):
         return _workload(script.read(name, data, by_class=True))
     names = _names()

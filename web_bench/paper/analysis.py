@@ -1,7 +1,7 @@
 """Analysis of a sweep over clients: peak, stages, useful peak, efficiencies, predicted rates.
 
-Only valid points count. If the tester was the limit, the rate is a lower bound: it may be the peak,
-but is not on the curve, as the latency is the tester's.
+Only valid points count. If the tester was the limit, the rate of a point is a lower bound. Such a
+point is not on the curve, because its latency is the tester's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LEAST_PER_CLIENT = 30
 """Least number of requests per client: with fewer, clients differ by chance."""
 
 LATENCY_LIMIT_S = 1.0
-"""Largest mean latency of a useful peak; the paper asks for "acceptable"."""
+"""Largest mean latency of a useful peak; the paper asks for an "acceptable" latency."""
 
 STATIC = "spice-static"
 """Static test for the comparison with programs."""
@@ -52,7 +52,7 @@ coefficient of variation."""
 def curve(points: Sequence[Series]) -> list[CurvePoint]:
     """Return the valid points with few failures, fewest clients first.
 
-    A point at a given rate is not on the curve.
+    Points with a set arrival rate are not on the curve.
     """
     curve_points = [
         CurvePoint(point.spec.users, point.median(rate) or 0.0, point.median(latency_s) or 0.0)
@@ -69,7 +69,7 @@ class Stages(msgspec.Struct, frozen=True):
     """Numbers of clients in the two stages of a sweep.
 
     In the rising stage more clients raise the rate more than the latency, in the saturated stage
-    the latency more than the rate. The quotient of rate and latency is highest between both.
+    the latency more than the rate. The quotient of rate and latency is highest between the stages.
     """
 
     rising: tuple[int, ...]
@@ -79,7 +79,7 @@ class Stages(msgspec.Struct, frozen=True):
 def stages(points: Sequence[CurvePoint]) -> Stages | None:
     """Return the stages; None if points are too few, or if the rate still rises.
 
-    None also for points that differ in more than their clients, as those of `vary`.
+    None too if two points have the same number of clients, as the points of `vary` have.
     """
     if len({point.clients for point in points}) < len(points):
         return None
@@ -137,14 +137,14 @@ def peak_of(points: Sequence[Series], figure: str = "requests_per_s") -> Series 
 
 
 def of_schedule(point: Series) -> bool:
-    """Return whether the schedule limited all repeats, so the rate is a lower bound."""
+    """Return whether the schedule limited all repeats, so that the rate is a lower bound."""
     return all(result.verdict.bound == Bound.SCHEDULE for result in point.results)
 
 
 def peak_reached(points: Sequence[Series]) -> CurvePoint | None:
     """Return the peak of a curve; None if a point outside the curve has a higher rate.
 
-    Such a point is a lower bound, or had failures, or did not settle: the peak is unknown.
+    The peak is unknown then: such a point is a lower bound, had failures or did not settle.
     """
     curve_points = curve(points)
     best = peak(curve_points) if curve_points else None
@@ -152,7 +152,7 @@ def peak_reached(points: Sequence[Series]) -> CurvePoint | None:
 
 
 def bound_of(points: Sequence[Series]) -> float:
-    """Return the highest rate that is a lower bound, as tester or schedule were the limit."""
+    """Return the highest rate that is a lower bound, because tester or schedule limited it."""
     return _highest(
         point
         for point in points
@@ -174,7 +174,7 @@ def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, Spice
         if unlike([*of_static, *points]):
             continue
         static, tested = curve(of_static), curve(points)
-        # Raised if the two have no number of clients in common.
+        # `spice_efficiency` raises BadInput if the curves have no number of clients in common.
         with contextlib.suppress(BadInput):
             compared[name] = spice_efficiency(static, tested)
     return compared
@@ -273,7 +273,7 @@ _NEEDED = {
         for kind in ("inprocess", "cgi")
     },
 }
-"""Workloads that a prediction needs, itself included."""
+"""Workloads that the prediction for a workload needs, including this workload."""
 
 
 def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Prediction], list[str]]:

@@ -17,11 +17,11 @@ WEBSTONE_MBIT = 2**20
 """A megabit in WebStone's source, and in the capacity table of 1996."""
 
 LINE_EFFICIENCY = {"50K": 0.75, "250K": 0.94}
-"""Used share of a line in the capacity table of 1996, by bytes of a connection: 1536 of 2048, 385.1
-of 409.6."""
+"""Used share of a line in the capacity table of 1996, by bytes per connection: 1536 / 2048 and
+385.1 / 409.6."""
 
 BITS_PER_K = {"bits": 1024, "bytes": 8 * 1024}
-"""Bits of a K: as that table computes, and in files."""
+"""Bits of a K: in the capacity table of 1996, and in file sizes."""
 
 
 def line_capacity(
@@ -37,8 +37,8 @@ def line_capacity(
 def off_mean(measured: float, mean_bytes: float) -> float:
     """Return the relative difference of a request's measured bytes from the mean of the file set.
 
-    Headers make it a few percent. A larger difference means another file set, as in the WebStone
-    report of 1996: 19 KB, with "roughly 7 KB" in its text.
+    Headers cause a few percent. A larger difference means that another file set was used, as in the
+    WebStone report of 1996: it measured 19 KB, and its text says "roughly 7 KB".
     """
     return measured / mean_bytes - 1
 
@@ -51,7 +51,7 @@ class MeasuredMix(msgspec.Struct, frozen=True):
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """Time at the bottleneck, in seconds, of a request of each kind: 1/X = sum of f D."""
+    """Seconds that a request of each kind takes at the bottleneck."""
 
     first_s: float
     second_s: float
@@ -109,16 +109,16 @@ class CurvePoint(msgspec.Struct, frozen=True):
 
 
 def peak(curve: Sequence[CurvePoint]) -> CurvePoint:
-    """Return the point with the highest rate; of equal ones, the one with fewest clients."""
+    """Return the point with the highest rate; of equal rates, the point with fewest clients."""
     return min(curve, key=lambda point: (-point.requests_per_s, point.clients))
 
 
 class Efficiency(msgspec.Struct, frozen=True):
     """SPICE efficiency: the rate and latency of a program, relative to the static test.
 
-    The paper of 2000 defines it at the peak of each test. These have different numbers of clients,
-    so the latency efficiency may exceed 1 (228.7 % in Table 9). At equal clients and saturation,
-    both efficiencies are equal.
+    The paper of 2000 defines the efficiency at the peak of each test. Peaks have different numbers
+    of clients, so the latency efficiency can exceed 1 (228.7 % in Table 9). At equal clients and
+    saturation, both efficiencies are equal.
     """
 
     static_clients: int
@@ -138,9 +138,9 @@ def efficiency(static: CurvePoint, spice: CurvePoint) -> Efficiency:
 
 class SpiceEfficiency(msgspec.Struct, frozen=True):
     own_peaks: Efficiency
-    """At the peak of each test, as in the paper."""
+    """The efficiency at the peak of each test, as in the paper."""
     equal_clients: tuple[Efficiency, ...]
-    """At every number of clients measured in both tests, fewest first."""
+    """The efficiencies at the numbers of clients measured in both tests, fewest first."""
     highest_load: Efficiency
 
 

@@ -1,9 +1,9 @@
 """Figures of a measured window that only web servers have.
 
-A request is one of a class of the workload: for a file, a path or a program. Its time is from the
-start of connecting, or of sending on a kept connection, to the last byte of its answer; on a
-schedule it begins at the due time. An operation of several steps is a class, too. Times are means
-in seconds; figures that were not measured are None.
+A request belongs to a class of the workload: files, a path or a program. Its time is from the start
+of connecting, or of sending on a kept connection, to the last byte of its answer; on a schedule it
+begins at the due time. An operation of several steps is a class, too. Times are means in seconds;
+figures that were not measured are None.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ _HEAD_BYTES = 1_024
 """Largest number of bytes assumed for the head of an answer."""
 
 _OFF_MEAN = 0.05
-"""Largest relative difference of bytes per request from the mean of the files, as sizes are drawn
-at random."""
+"""Largest relative difference of bytes per request from the mean of the files that chance explains,
+because sizes are drawn at random."""
 
 _WRONG = ("status:", "wrong-")
 _MOST_WRONG = 0.001
 """Largest share of wrong answers in a valid point."""
 
 _LEAST_REQUESTS = 1_000
-"""Least number of requests for that warning: with fewer, chance may explain the difference."""
+"""Least number of requests for a warning of other sizes: with fewer requests, chance can explain
+the difference."""
 
 
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
@@ -70,8 +71,8 @@ def _split_s(measured: Tally, workloads: Sequence[Workload]) -> dict[str, float]
     """Return the parts of the mean time of answered requests that were due in the window.
 
     A request on a kept connection has no connect, and few requests have a TLS handshake: these
-    parts are means over all requests. None with operations of several requests, whose means are no
-    sums.
+    parts are means over all requests. Return None if an operation has several requests: the sum of
+    their means is not the operation's time.
     """
     if any(len(operation.steps) > 1 for workload in workloads for operation in workload.operations):
         return None
@@ -183,8 +184,8 @@ def _not_there(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
 def _other_sizes(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
     """Return a warning if the bytes per request differ from the mean of the workload's files.
 
-    The WebStone report of 1996 would have it: 19 KB per connection, for files with a mean of
-    "roughly 7 KB".
+    The WebStone report of 1996 would get this warning: it has 19 KB per connection, for files with
+    a mean of "roughly 7 KB".
     """
     received, mean = figures["bytes_per_request"], figures["mean_bytes"]
     if received is None or mean is None or requests < _LEAST_REQUESTS:

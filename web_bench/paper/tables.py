@@ -110,7 +110,8 @@ def per_client(point: Series) -> str:
 def client_latency(point: Series) -> str:
     """Return the mean latencies of the clients with the most and the least requests.
 
-    Without pauses and schedule, it is the length of the window divided by the requests.
+    Without pauses and schedule, a client's mean latency is the length of the window divided by the
+    client's requests.
     """
     lowest, highest = (point.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
     think_s = parse_duration(point.spec.settings.get("think", "0s"))
@@ -146,7 +147,7 @@ def bytes_note(points: Sequence[Series]) -> str:
 
 
 def _over_clients(name: str, points: Sequence[Series]) -> list[Table]:
-    # A scenario file may keep connections, so the counts decide.
+    # A scenario file can keep connections, so the counts of connects and requests decide.
     figures = ("connects_per_s", "requests_per_s")
     opened, requests = (points[0].median(figure_of(figure)) or 0.0 for figure in figures)
     connections = "connections kept" if opened < requests / 2 else "a connection per request"
@@ -229,7 +230,7 @@ def _peaks(workloads: Mapping[str, Sequence[Series]]) -> Table:
 def _mix(workload: str, points: Sequence[Series]) -> Table:
     """Return a row per class over all points, and the largest gap of a point to the mix.
 
-    Every deck is exact; the window cuts one deck per thread at each edge.
+    Every deck has the exact mix, but each edge of the window cuts one deck per thread.
     """
     summed: dict[str, dict[str, float]] = {}
     largest_gap = 0.0

@@ -67,7 +67,7 @@ SERVER = Server(
     _argv,
     _TLS,
     _CLIENT_CA,
-    # By default root's workers change to a user that may not read the docroot.
+    # If nginx runs as root, its workers by default change to a user that may not read the docroot.
     lambda _threads: {"user": "user root;\n" if os.geteuid() == 0 else ""},
     _helpers,
     {"access_log": "access.log common"},

@@ -34,7 +34,7 @@ OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
 @dataclass(frozen=True)
 class OpenWeb(OpenSite):
     secure: SiteAddress | None = field(default=None, kw_only=True)
-    """Address of requests over TLS, if it differs."""
+    """Address of requests over TLS, if it differs from `address`."""
     programs: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     addresses: Sequence[SiteAddress] = field(default=(), kw_only=True)
     """Further addresses, which clients use in turn."""

@@ -1,8 +1,8 @@
 """Start and stop of nginx and Apache, in a temporary folder, with programs behind them.
 
-`python -m` the server's module is the process that starts it: it ends all processes and deletes the
-folder even if its parent is killed. Programs are children of the server's master, so the monitor,
-which observes the master and its descendants, includes them.
+A process of the server's module (`python -m`) starts the server. Even if the parent is killed, this
+process ends all processes and deletes the folder. Programs are children of the server's master, so
+the monitor, which observes the master and its descendants, includes them.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ PARSED_DATE = '<!--#config timefmt="%Y-%m-%d" --><!--#echo var="DATE_LOCAL" -->'
 class Started(msgspec.Struct, frozen=True):
     address: SiteAddress
     secure: SiteAddress | None
-    """Address of TLS."""
+    """Address of requests over TLS."""
     ca: str | None
-    """File of the certificate that was made for it."""
+    """File of the certificate, if it was made for the server."""
     pid: int
     """Process of the master; workers and programs are its descendants."""
     programs: Mapping[str, str]
@@ -74,7 +74,8 @@ class Server(msgspec.Struct, frozen=True):
     name: str
     package: str
     template: str
-    """Directives replace lines before `fixed`, or are added before it."""
+    """The user's directives replace lines of the template before `fixed`, or are added before
+    `fixed`."""
     fixed: str
     directive: str
     """Format of a directive."""
@@ -177,12 +178,13 @@ def start(server: Server, request: dict[str, Any]) -> Service:
     descriptors = _allow_descriptors()
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
-        # For a relative path of the socket: it may have 107 characters at most (unix(7)).
+        # The socket gets a relative path, because a path may have 107 characters at most (unix(7)).
         os.chdir(folder)
         if docroot is None:
             (folder / "docroot").mkdir()
         else:
-            # A link, as a configuration gives meaning to some characters of a path.
+            # The configuration names this link, because some characters of a path have a meaning
+            # there.
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
         install(folder / "programs", request["cgi_program"])
@@ -271,7 +273,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _certify(tls: ServerTls, folder: Path, host: str) -> str | None:
-    """Put a certificate and its key into the folder; return the file of a made certificate."""
+    """Put a certificate and its key into the folder; return the certificate's file if made here."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     if tls.client_ca is not None:
         (folder / "clients.pem").symlink_to(Path(tls.client_ca).resolve())
@@ -294,7 +296,8 @@ def _launch(
     folder: Path,
 ) -> subprocess.Popen[bytes]:
     """Start a shell that starts the programs, and then executes the server, their parent."""
-    # A shell gives background processes an empty standard input, so it goes through descriptor 3.
+    # A shell gives background processes an empty standard input, so they get the socket by
+    # descriptor 3.
     begun = "".join(f"{shlex.join(command)} <&3 3<&- & " for command in helpers)
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
     with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:
