@@ -2,16 +2,19 @@
 
 Twice a second a greenlet drains the lanes' recorders into Locust's statistics and into the windows
 of the test. A Locust user is one lane, so load shapes, the class picker and the number of users
-keep their meaning. The role of a process in one test is a `role_local`, `workers.master` or
-`workers.worker`; this module passes Locust's events to it. Rules without which counts were lost:
+keep their meaning. In a test, a process has the role of `role_local`, `workers.master` or
+`workers.worker`. This module passes Locust's events to the role. It keeps four rules; without them,
+counts were lost:
 
 - The last counts are taken on `test_stopping`, before users are stopped, and before Locust prints
-and decides its exit code. A master's `test_stop` is fired before the last reports of its workers,
-and its `quit` waits only half a second. If Locust quits at once, they are taken on `quitting`. -
-`--processes` forks after the import of the locustfile: threads and descriptors are made on
-`test_start`, never at import. - Ctrl-C interrupts Locust's main greenlet: another greenlet would
-lose its work. - A blocking join would stop the hub, with or without the GIL: it runs in the hub's
-thread pool.
+  and decides its exit code. A master fires `test_stop` before the last reports of its workers, and
+  its `quit` waits only half a second for them. If Locust quits at once, the last counts are taken
+  on `quitting`.
+- `--processes` forks after the import of the locustfile, so threads and descriptors are made on
+  `test_start`, never at import.
+- Ctrl-C interrupts Locust's main greenlet: any other interrupted greenlet would lose its work.
+- A blocking join would stop the hub, even if it released the GIL. So every such join runs in the
+  hub's thread pool.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ log = logging.getLogger("sitebench")
 
 
 def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
-    """Drop lane classes if tags leave only the other classes of a file with tasks."""
+    """Drop the lane classes of a file if tags leave tasks only to its other classes."""
     users = environment.user_classes
     lane_users = suite_run.lane_classes(users)
     other_users = [user for user in users if user not in lane_users]
@@ -72,7 +75,7 @@ class Bridge:
         elif isinstance(runner, WorkerRunner):
             self._kind = WorkerRole
         self.role: Role = self._kind(environment, runner, suite_run)
-        """The role in the present or last test; before the first test, one without a test."""
+        """The role in the present or last test; before the first test, a role without a test."""
         self._finishing = BoundedSemaphore()
         self._interrupted = False
         self._hub_cpu = (time.thread_time(), time.monotonic())
@@ -115,7 +118,7 @@ class Bridge:
         try:
             self.role.receive(msg.type, msg.node_id, msg.data)
         except SitebenchError as error:
-            # Locust would log it and go on.
+            # Locust would log the error and go on.
             self.role.fail(error)
 
     def _on_test_start(self, **_: Any) -> None:
@@ -126,18 +129,18 @@ class Bridge:
         except SitebenchError as error:
             self.role.fail(error)
         except Exception as error:
-            # Locust would log it and go on without a single lane.
+            # Locust would log the error and go on without a single lane.
             log.exception("the test could not begin")
             message = f"the test could not begin: {type(error).__name__}: {error}"
             self.role.fail(MeasurementFailed(message, "report this, with the traceback above"))
 
     def _on_test_stop(self, **_: Any) -> None:
         try:
-            # A quit in the meantime (Ctrl-C) waits until the target is restored.
+            # If Locust quits during this clean-up (Ctrl-C), the quit waits for the clean-up.
             with self._finishing:
                 self.role.clean_up()
         except SitebenchError as error:
-            # Locust would log the place of the error, and no remedy.
+            # Locust would log the place of the error, but not its remedy.
             log.error("%s", error)
 
     def _on_quitting(self, **_: Any) -> None:
@@ -160,13 +163,13 @@ class Bridge:
             environment.process_exit_code = error.exit_code
 
     def interrupt(self) -> None:
-        """Interrupt Locust's main greenlet, not the running one.
+        """Take the last counts, then interrupt Locust's main greenlet, not the running one.
 
-        The last counts come first: Locust writes its HTML report before it fires `quitting`.
+        Counts that are taken on `quitting` would come after Locust's HTML report.
         """
         self._interrupted, hub = True, gevent.get_hub()
         if isinstance(self.runner, MasterRunner) and self.runner.state == STATE_INIT:
-            # Locust would not end workers that wait for a test.
+            # Without this call, Locust would not end workers that wait for a test.
             self.runner.quit()
         try:
             if not self.role.ending:
@@ -175,7 +178,7 @@ class Bridge:
             hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
 
     def _on_quit(self) -> None:
-        """End a master's preparations before its workers end: the test would find them lost."""
+        """End a master's preparations first: a test that begins would find the workers lost."""
         self.role.stop_preparing()
         self._quit()
 

@@ -1,7 +1,7 @@
-"""Counts of lanes for listeners of a locustfile: lanes fire no `events.request`.
+"""Counts for listeners of a locustfile, as native lanes fire no `events.request`.
 
-An event for each of a million operations would make Locust's thread the limit. Its statistics and
-these listeners get counts: twice a second, in the process that commands the test.
+An event for each of a million operations would make Locust's thread the limit. So Locust's
+statistics and these listeners get counts twice a second, in the process that commands the test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def on_drain(listener: Listener) -> Listener:
 
 
 def call_listeners(drained: Drained) -> None:
-    """Log the exceptions of listeners, as Locust does for its events."""
+    """Call every listener; log its exceptions, as Locust does for listeners of events."""
     if _listeners:
         steps = [*ended(drained)]
         for listener in _listeners:

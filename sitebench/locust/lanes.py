@@ -23,8 +23,8 @@ log = logging.getLogger("sitebench")
 
 _STALL_S = 5.0
 _STOP_TIMEOUT_S = 5.0
-"""The longest time for connecting: a request at the window's end that connects first, and is
-answered just before the timeout, takes so much longer."""
+"""The longest time for connecting. A request at the window's end may have to connect first: it then
+ends later than its timeout by this time at most."""
 _LATE_S = 0.02
 """Interval of the checks whether all operations due in the window have ended."""
 
@@ -75,7 +75,7 @@ class Lanes:
             self.session.source.stop_lanes(program, 1)
 
     def drain(self, *, shown: bool = True, cut: bool = False) -> Drained:
-        """Take the counts since the last drain; a cut is the edge of a window."""
+        """Take the counts since the last drain; `cut` if this drain is at the edge of a window."""
         source = self.session.source
         drained = source.cut() if cut else source.drain()
         return self._show(drained) if shown else drained
@@ -84,7 +84,8 @@ class Lanes:
         """Stop every lane and return their last counts; None if they were stopped before.
 
         Native lanes are stopped in the hub's thread pool, as a blocking join would stop the hub.
-        Portable lanes run in the hub: another thread might drain between an end and its record.
+        Portable lanes are stopped in the hub, where they run: another thread might drain between
+        the end of an operation and its record.
         """
         if self.stopped:
             return None
@@ -125,9 +126,9 @@ class LoadSource:
     def await_late(self, within_s: float) -> None:
         """Go on until all operations due in the ended window are answered or given up.
 
-        Lanes go on, so that operations at the window's end have the same conditions as others. An
-        operation of many steps, each with a timeout, may take as long as the window again, unless
-        arrivals wait.
+        Lanes go on, so that operations at the window's end have the same conditions as others. The
+        wait lasts for `within_s` at most. If no arrivals wait, it may be longer by the length of
+        the window, as each step of an operation has a timeout of its own.
         """
         measured = self._windows.measured
         began = time.monotonic()
@@ -147,7 +148,7 @@ class LoadSource:
         raise NotImplementedError
 
     def _take(self, drained: Drained, begins: Phase | None = None) -> None:
-        """Give the windows a drain; `begins` is the phase that begins at its end."""
+        """Give the windows a drain; `begins` is the phase that begins at the drain's end."""
         if self.fail_log is not None:
             self.fail_log.take(drained.log, self._windows.phase)
         if begins is None:

@@ -25,7 +25,7 @@ _POLL_S = 0.005
 
 
 def timeout_after(seconds: float) -> gevent.Timeout:
-    """Return a timeout for a whole operation: client libraries have one for each read only."""
+    """Return a timeout for a whole operation; timeouts of client libraries are per read."""
     return gevent.Timeout(seconds, TimeoutError("timed out"))
 
 
@@ -40,7 +40,7 @@ class Ended(msgspec.Struct, frozen=True):
     paused_ns: int = 0
     """The think times of an operation, which none of its times include."""
     shown: str | None = None
-    """The request of a failure, and its answer in words."""
+    """The failed request, and the answer to it, in words."""
 
 
 class LaneClock:
@@ -66,7 +66,7 @@ class LaneClock:
         self._began_ns = time.monotonic_ns()
 
     def note_answer(self) -> None:
-        """Take the time of the answer; the check of it is processing."""
+        """Take the time of the answer; the check of the answer counts as processing."""
         self._answered_ns = time.monotonic_ns()
 
     def end(self, kind: str | None, *, answered: bool, traffic: tuple[int, int]) -> Ended:
@@ -81,7 +81,7 @@ class LaneClock:
     def owes(self, over_ns: range, limit_ns: int) -> bool:
         """Return whether the lane has an unfinished operation that was due in `over_ns`.
 
-        An operation in a think time of its own that ends at `limit_ns` or later does not count.
+        An operation does not count during a think time within it that ends at `limit_ns` or later.
         """
         if self.busy and self._began_ns in over_ns:
             return True
@@ -89,14 +89,14 @@ class LaneClock:
         return self.counted is not None and self.operation_ns in over_ns and waits
 
     def wait_for_row(self, seconds: float) -> None:
-        """Sleep; an operation without a sent request is due when the lane wakes late."""
+        """Sleep; an operation that has sent no request yet becomes due at the end of the sleep."""
         self._lanes.sleep(seconds)
         self._add_wait(time.monotonic_ns())
         if self._began_ns < self.operation_ns:
             self.operation_ns = self.since_ns
 
     def rest(self, seconds: float, *, thinks: bool = False) -> None:
-        """Sleep until all lanes are to stop at most; a late wake-up is processing."""
+        """Sleep, at most until all lanes are to stop; a late wake-up counts as processing."""
         due = self.since_ns + round(seconds * 1e9)
         self._thinks_until_ns = due if thinks else 0
         self._lanes.sleep(max(0, due - time.monotonic_ns()) / 1e9)
@@ -104,7 +104,7 @@ class LaneClock:
         self._add_wait(min(due, time.monotonic_ns()))
 
     def leave_out(self) -> tuple[tuple[str, str], int] | None:
-        """Leave an operation in its own think time out: return its row, and its begin."""
+        """Leave out an operation that is in a think time; return its row and its begin, if any."""
         if self.counted is None or not self._thinks_until_ns:
             return None
         row, self.counted = self.counted, None
@@ -203,7 +203,8 @@ class PortableLane(ABC):
     def _end(self, step: Step, row: tuple[str, str]) -> None:
         """Record an operation, which ended with its last answer, unless it was left out.
 
-        If one of its steps is counted instead, no window waits for the whole.
+        If one of its steps is counted instead, the operation belongs to the window of its end: no
+        window waits for it.
         """
         clock = self.clock
         is_counted, was_counted = clock.counted == row, self._counted == row
@@ -271,7 +272,7 @@ class PortableLanes:
         self._without_row += 1
 
     def forget_ended(self, lane: PortableLane) -> None:
-        """Exclude a lane from the ended ones, before `stop_lanes` counts it."""
+        """Remove a lane from the ended lanes, as `stop_lanes` subtracts it next."""
         self._count_lanes()
         self._ended.discard(lane)
 
@@ -368,7 +369,7 @@ class PortableLanes:
     def stop(self, timeout_s: float = 5.0) -> Drain:
         """Let every lane end its operation; the lanes themselves end with their greenlets.
 
-        Operations in a think time of their own are left out.
+        Operations are left out if they are in a think time.
         """
         for clock in tuple(self.clocks):
             if (thinking := clock.leave_out()) is not None:

@@ -20,7 +20,7 @@ class _Cancelled(Exception):  # noqa: N818 -- no error: it ends work without a w
 def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
     """Run work that would stop the hub in a thread of its pool; raises the work's exceptions.
 
-    If the waiting greenlet is killed, it calls `cancel`, and still waits for the end of the work.
+    If the waiting greenlet is killed, it calls `cancel`, but still waits until the work ends.
     """
 
     def try_work() -> tuple[T | None, Exception | None]:
@@ -56,7 +56,7 @@ class Preparing(msgspec.Struct):
         return {"done": self.done, "total": self.total, "elapsed_s": round(self.elapsed_s, 1)}
 
     def run_with_progress(self, work: Callable[[Progress], T]) -> T:
-        """Run work in a thread, until the waiting greenlet is killed."""
+        """Run work in a thread; if this greenlet is killed, the work ends at its next progress."""
         cancelled = False
 
         def progress(done: int, total: int) -> None:

@@ -1,7 +1,8 @@
 """Locust without access to the current folder (run by `python -P -m`).
 
-The folder may be a stranger's: Locust would import modules from it that have the names of ours, and
-read options from its `locust.conf`, such as files to write.
+The folder may be a stranger's. If its modules had the same names as ours, Locust would import them
+instead. Locust would also read options from the folder's `locust.conf`, such as names of files to
+write.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sitebench.system.interrupt import EndingQuietly
 
 @contextlib.contextmanager
 def _distributions_read_once() -> Iterator[None]:
-    """Save 0.3 s: gevent asks for plugins 25 times, and Python would read all files each time."""
+    """Save 0.3 s: gevent asks for plugins 25 times; each time Python would read every package."""
     module: Any = metadata
     original, entry_points = module.entry_points, module.entry_points()
     module.entry_points = lambda **which: entry_points.select(**which) if which else entry_points
@@ -69,7 +70,7 @@ def isolate(*, folder_last: bool = False) -> None:
         empty: Any = _Empty()
         importers[folder] = empty
         if folder_last:
-            # The name differs from that of the empty importer.
+            # This name differs from the name for which the importer is empty.
             sys.path.append(f"{folder}/.")
     parser: Any = argument_parser
     parser.get_empty_argument_parser.__defaults__ = (True, _OF_THE_USER)

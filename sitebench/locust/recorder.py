@@ -33,11 +33,11 @@ from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_
 
 T = TypeVar("T")
 _EARLY_S = 0.5
-"""A test in stages that is shorter by more was stopped, or goes on."""
+"""A test in stages whose window is shorter by more than this was stopped, or still runs."""
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:
-    """Return Locust's options as a command's; Locust has the number of users, if stages do not."""
+    """Return Locust's options as a command's; Locust sets the number of users if no stages do."""
     runner, stages = environment.runner, options.stages
     users = 0 if runner is None else runner.target_user_count
     if stages is not None and stages.of_users:
@@ -82,7 +82,7 @@ class Subject(msgspec.Struct, frozen=True):
     def result(
         self, spec: PointSpec, windows: Windows, earlier: Sequence[PointResult] = ()
     ) -> PointResult | None:
-        """Return the result of the measured window, if any; `earlier` are results of its run."""
+        """Return the measured window's result, if any; `earlier` are results of the same run."""
         if windows.measured is None:
             return None
         figures = self.figures(windows.measured)
@@ -169,7 +169,7 @@ class Recording(msgspec.Struct):
         precision = self.until
         steps = set(self.subject.counts)
         if precision is not None and not precision.is_precise(self.windows.intervals(steps)):
-            # Each check reads all measurements: its interval grows with the window.
+            # Each check reads all measurements, so the time between checks grows with the window.
             return max(0.0, min(max(window_s, seconds / 10), precision.limit_s - seconds))
         # Each extension may end a little late.
         longer = self.grows and self._is_undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
@@ -177,7 +177,7 @@ class Recording(msgspec.Struct):
 
     @property
     def _is_undecided(self) -> bool:
-        """Whether the window is too short to distinguish a drift from chance, and may grow."""
+        """Whether the window is too short to distinguish a measured drift from chance."""
         measured = self.windows.measured
         if self.subject is None or measured is None:
             return False
@@ -191,7 +191,7 @@ class Recording(msgspec.Struct):
 
 
 class _RecordingSink(Protocol):
-    """The recorder of a session: `web_ui.session`, which imports this module."""
+    """The methods of `web_ui.session.Session` used here; its module imports this module."""
 
     def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
     def record_failure(self, error: SitebenchError) -> None: ...

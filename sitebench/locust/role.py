@@ -48,7 +48,7 @@ class Role:
         self.ending = False
         self._ended = Event()
 
-    # Called for Locust's events.
+    # Locust's events lead to calls of these methods.
 
     def begin(self) -> None:
         raise NotImplementedError
@@ -78,7 +78,7 @@ class Role:
         """Return whether a worker takes part in this test, or may take part in the next."""
         return True
 
-    # Lanes, as users come and go.
+    # Lanes are started and stopped with their users.
 
     def open_lanes(self, test: Test, slot: WorkerSlot) -> Lanes:
         session = self.suite_run.open(test, slot)
@@ -98,7 +98,7 @@ class Role:
         if self.lanes is not None:
             self.lanes.stop_one(program)
 
-    # An early end of the test.
+    # Failures end the test early.
 
     def fail(self, error: SitebenchError) -> None:
         """End the test with an error; later errors are consequences of the first."""

@@ -72,7 +72,7 @@ class LocalRole(Role):
         try:
             return self.suite_run.prepare(self.environment, processes, self.preparing)
         except gevent.GreenletExit:
-            # Without a test, a master fires no event that would call it.
+            # Without a test, a master fires no event that would call `finish`.
             self.suite_run.finish()
             raise
         finally:
@@ -107,7 +107,7 @@ class LocalRole(Role):
                 load.drain()
                 if recording is not None:
                     recording.watch()
-                # Before the phases, other users may not have begun.
+                # Before the phases begin, some users have not started yet.
                 if load.used_up and self._timer is not None:
                     self._end_used_up(self._timer)
                 self._ended.wait(TICK_S)
@@ -151,7 +151,8 @@ class LocalRole(Role):
         gevent.spawn(self._end_test)
 
     def _come_and_go(self, stages: Stages, began: float) -> None:
-        # A kill does not reach a greenlet that wakes in the same turn: it would start users again.
+        # A kill does not reach a greenlet that wakes in the same turn of the event loop. Without
+        # the check of `ending`, that greenlet would start users again.
         while (at_s := time.monotonic() - began) < stages.lasts_s and not self.ending:
             if (users := stages.users_at(at_s)) != self.runner.target_user_count:
                 # At a lower rate Locust would wait a second between users.
@@ -159,7 +160,7 @@ class LocalRole(Role):
             gevent.sleep(min(_USERS_S, stages.lasts_s - at_s))
 
     def _end_used_up(self, timer: gevent.Greenlet) -> None:
-        """End the test if its last user has no data left."""
+        """End the test, as no user has data left."""
         recording = self._recording
         if self.ending or recording is None:
             return
@@ -200,7 +201,8 @@ class LocalRole(Role):
 
     def report_failure(self, error: SitebenchError) -> None:
         self.environment.process_exit_code = error.exit_code
-        # First: a run file that takes no more data may refuse this record as well.
+        # The end of the test comes first, as a run file that takes no more data may refuse this
+        # record as well.
         gevent.spawn(self._end_test)
         self.suite_run.record_failure(error)
 

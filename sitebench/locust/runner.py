@@ -36,13 +36,14 @@ from sitebench.measure.point_process import Request
 from sitebench.measure.test import OWN_USER
 from sitebench.system.child import is_orphaned
 
-# Locust's are untyped.
+# These parts of Locust are untyped.
 _new_events: Any = Events
 _init: Any = locust.events.init
 _set_up_logging: Any = setup_logging
 
 _LOOKS_EVERY_S = 1.0
-"""An idle process checks so often for its parent, whose other children may hold the socket."""
+"""Interval at which an idle process checks that its parent lives. The socket may stay open after
+the parent's end, as other children of the parent may hold it."""
 _SENT_WITHIN_MS = 1_000
 
 
@@ -90,7 +91,7 @@ class _Tests:
             starting.kill()
             events.quitting.fire(environment=environment, reverse=True)
             if isinstance(runner, MasterRunner):
-                # A listener of Locust makes it quit; after this call its port is free.
+                # A listener of Locust has made the runner quit; this call frees the runner's port.
                 runner.server.socket.context.destroy(_SENT_WITHIN_MS)
                 MasterRunner._wait_for_workers_report_after_ramp_up.cache_clear()
             else:

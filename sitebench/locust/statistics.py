@@ -31,7 +31,7 @@ def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
         _forget(locust_entry, end - _SECONDS_KEPT)
         stats.total.extend(entry)
         _feed_errors(stats, step, start, end)
-    # Without it, the last rate would stay on the screen if the target stops answering.
+    # Without this entry, the last rate would stay on the screen if the target stops answering.
     heartbeat = StatsEntry(stats, "Aggregated", "")
     heartbeat.start_time, heartbeat.last_request_timestamp = start, end
     stats.total.extend(heartbeat)
@@ -48,7 +48,7 @@ def _forget(entry: StatsEntry, before: float) -> None:
 def entry_dict(step: StepRecord, start: float, end: float) -> Any:
     """Return the document that `StatsEntry.serialize` would make if Locust had seen each request.
 
-    Locust has durations of answered requests only; others count as requests without one.
+    Only answered requests have a duration; Locust counts the others as `num_none_requests`.
     """
     service = step.clocks[SERVICE]
     timed = service.count
@@ -102,6 +102,6 @@ def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float
 
 
 def await_csv(options: Namespace | None) -> None:
-    """Wait for one more write of Locust's CSV writer: it closes files without a last write."""
+    """Wait for one more write of Locust's CSV writer, which closes files without a last write."""
     if options is not None and options.csv_prefix:
         gevent.sleep(1.1 * CSV_STATS_INTERVAL_SEC)

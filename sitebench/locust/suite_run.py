@@ -32,7 +32,7 @@ class SuiteRun(Protocol):
     def prepare(self, environment: Environment, processes: int, preparing: Preparing) -> Test:
         """Make the target ready, once, in the commanding process.
 
-        `processes` will make load; `preparing` shows the progress.
+        `processes` is the number of processes that will make load; `preparing` shows the progress.
         """
 
     def read_test(self, data: dict[str, Any]) -> Test:

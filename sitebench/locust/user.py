@@ -21,7 +21,7 @@ class LaneUser(User):
     """Whether the class runs only if it is named."""
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Copy the tasks for the class: `@tag` marks tasks, and would mark a shared one for all."""
+        """Copy the tasks: else `@tag` on one class would mark tasks that other classes share."""
         super().__init_subclass__(**more)
         cls.tasks = [_own_task(task) for task in cls.tasks]
 
@@ -60,12 +60,12 @@ class LaneUser(User):
 
 
 def runs_unnamed(user: Any) -> bool:
-    """Whether a class, of any origin, runs if none is named."""
+    """Whether a user class, ours or another, runs if no class is named."""
     return not getattr(user, "by_name", False)
 
 
 def _own_task(task: Any) -> Any:
-    """Return a copy of a task with tags of its own, at first those of the original."""
+    """Return a copy of a task, with a copy of its set of tags."""
     if isinstance(task, type):
         return task
 

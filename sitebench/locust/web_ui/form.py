@@ -25,7 +25,7 @@ _PIN = frozenset(
         *("tls", "tls_ca", "tls_insecure", "tls_cert"),
     }
 )
-"""Options of the place and the way in which a password, a key or a token is sent."""
+"""Options that decide where and how a password, a key or a token is sent."""
 
 
 def find_unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
@@ -67,9 +67,9 @@ def find_unchangeable(
 
 
 def pinned_fields(cls: type[Any], start: Any) -> dict[str, Any]:
-    """Return the options that the page may not change: passwords or permissions depend on them.
+    """Return the options that the page must not change: passwords or permissions depend on them.
 
-    Without such options at the start, nothing can be sent elsewhere, and all may change.
+    If Locust is started without passwords and permissions, the page may change every option.
     """
     sends_secret = any(getattr(start, name, None) for name in _ENTRUSTED)
     variables = hasattr(start, "bind_dn") and os.environ.get(secret.BIND_PASSWORD)

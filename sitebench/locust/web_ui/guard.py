@@ -26,7 +26,7 @@ _OF_A_CLASS = frozenset({"user_class_name", "tasks", "weight", "fixed_count", "h
 """Attributes of a user class that the page may change; Locust would accept any."""
 
 _ELSEWHERE = ("cross-site", "same-site")
-"""Headers of requests that another site began, or another port of this machine."""
+"""Values of `Sec-Fetch-Site` if a page of another site, or of another port, began the request."""
 
 
 class Guard:
@@ -71,12 +71,12 @@ class Guard:
             page = url_for("locust.index") + (f"?{query}" if query else "")
             answer = make_response(redirect(page))
             if request.headers.get("Sec-Fetch-Site") in _ELSEWHERE:
-                # A link from another site, or from a file (setup.py), was followed. The browser
-                # would treat a redirect as a request of that site, and send no cookie. It sends the
-                # cookie if a page of ours leads on.
+                # The link to this page was on another site, or in a file (setup.py). After a
+                # redirect, the browser would still regard the next request as that site's, and
+                # would send no cookie. If a page of ours leads on, the browser sends the cookie.
                 target = html.escape(page)
                 answer = make_response(f'<meta http-equiv="refresh" content="0;url={target}">')
-            # For requests of this page only; no script may read it.
+            # Browsers send this cookie only in requests of our own pages; no script may read it.
             answer.set_cookie(name, token, httponly=True, samesite="Strict")
             return answer
         header = request.authorization

@@ -143,7 +143,7 @@ class LiveView:
 
     @property
     def tally(self) -> Tally | None:
-        """The totals of the table: of the measured window, once it has begun."""
+        """The totals in the table: of the measured window, or before it of the present phase."""
         if self.windows is None:
             return None
         return self.windows.measured or self.windows.tallies.get(self.windows.phase)

@@ -1,6 +1,7 @@
 """The secret of a visitor: the token or, with --web-login, one name and one password.
 
-`sitebench ils ui` checks it before it becomes Locust, so this module does not import Locust.
+The command `ui` checks the secret before its process becomes Locust, so this module does not import
+Locust.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
 
 
 def document(state: State, session: Session, query: Any) -> dict[str, Any]:
-    """Return the data of the live page; of series, only what is newer than the page's data."""
+    """Return the data of the live page; series have only values that the page lacks."""
     n, after = len(session.tests), -1.0
     if query.get("test") == str(n):
         with contextlib.suppress(ValueError):
@@ -148,7 +148,7 @@ def _attachment(content: bytes, kind: str, name: str) -> Response:
 
 
 def _report(session: Session, folder: Path) -> bytes:
-    """Make the report in another process: it takes a second of a core, and lanes run here."""
+    """Make the report in another process, as it takes a second of CPU, which lanes here need."""
     copy, page = folder / "ui.sitebench", folder / "ui.html"
     session.snapshot(copy)
     argv = [*python_module("sitebench.cli.main"), "report", str(copy), "--out", str(page)]

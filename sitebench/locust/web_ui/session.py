@@ -85,7 +85,7 @@ class Session:
         )
 
     def _next(self, spec: PointSpec) -> PointSpec:
-        """Return the specification; if it was measured before, as a further repeat."""
+        """Return the specification with the first number of a repeat that is not measured yet."""
         while self.store.status(spec) is not None:
             spec = replace(spec, repeat=spec.repeat + 1)
         return spec
@@ -101,7 +101,7 @@ class Session:
         self.store.add_target(subject.target)
 
     def _finish(self, test: SessionTest, subject: Subject) -> None:
-        """Write the result; its number of users is that at the end of the test."""
+        """Write the result, for the number of users at the end of the test."""
         users = test.live.lanes_measured
         if test.spec.stages is None and users not in (None, test.spec.users):
             now = self._next(replace(test.spec, users=users, repeat=0))
@@ -146,7 +146,7 @@ class Session:
                 database.execute("VACUUM INTO ?", (str(path),))
 
         try:
-            # In the hub it would delay every drain.
+            # In the hub, the copying would delay every drain.
             run_in_thread(copy)
         except sqlite3.Error as error:
             raise MeasurementFailed(
@@ -175,10 +175,10 @@ def open_session(environment: Environment) -> Session | None:
     if storage.out is None and environment.web_ui is None:
         return None
     if environment.web_ui is not None:
-        # Imported late: most points are measured without it.
+        # This import is late, as most points are measured without a login.
         from sitebench.locust.web_ui import login
 
-        # This comes before the run file is made.
+        # The check comes before the run file is made.
         login.check(web_login=environment.web_ui.web_login, login_file=storage.login_file)
     session = Session(storage.out or f"ui-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.sitebench")
 

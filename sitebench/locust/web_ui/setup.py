@@ -65,8 +65,8 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     mixed = len(lane_names) < len(users)
     draw_form(web_ui, options, mixed=mixed)
     if not mixed:
-        # The page shows the host at the top. Locust gives it to every class; other classes have
-        # hosts of their own.
+        # The page shows the host at the top. Locust gives this host to every class, so it is not
+        # set if the file also has other classes, whose hosts may differ.
         environment.host = environment.host or parsed.target
     web_ui.template_args["all_profiles"] = _profiles(options)
     path = f"{base_path or ''}/{'' if token is None else f'?token={token}'}"
@@ -88,7 +88,8 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         live = request.endpoint == "sitebench.live"
         policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"
         if request.endpoint == "sitebench.report":
-            # The sandbox gives it an origin of its own: --out may continue a stranger's run file.
+            # The report may show a stranger's run file, which --out continued. So a sandbox gives
+            # the report an origin of its own.
             policy += "; sandbox allow-scripts allow-popups allow-downloads"
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Frame-Options"] = "SAMEORIGIN" if live else "DENY"
@@ -132,7 +133,7 @@ def _leave_out_empty_tables(environment: Environment, **_: Any) -> None:
 
 
 def _list_options_once() -> None:
-    """Save 0.2 s of a core per page: Locust lists all options 18,000 times for it."""
+    """Save 0.2 s of a core per page, for which Locust would list all options 18,000 times."""
     parser: Any = LocustArgumentParser
     listed = getattr(parser, "args_included_in_web_ui", None)
     if isinstance(listed, property) and listed.fget is not None:
@@ -149,7 +150,7 @@ def _profiles(options: type[Any]) -> list[str]:
 
 
 def _show(environment: Environment, page: str, token: str | None) -> None:
-    """Open a file that redirects to the page: all users can see a program's arguments."""
+    """Open the page by a redirecting file: all users could read a token in an argument."""
     gevent.sleep(0.2)  # The hub can serve the page while this greenlet waits.
     opened = page
     if token is not None:

@@ -17,7 +17,7 @@ from sitebench.system.programs import python_module
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
-    """Check the options, and become Locust with those that its file takes."""
+    """Check the options, and become Locust with the options that the locustfile takes."""
     host, port = chosen.web_host, chosen.web_port
     _refuse_taken(host, port)
     login.check(web_login=chosen.web_login, login_file=chosen.login_file)

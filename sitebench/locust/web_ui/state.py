@@ -1,4 +1,4 @@
-"""The state that pages show: of the test that runs, is being prepared, or was the last."""
+"""The state that pages show: of the running test, the test in preparation, or the last test."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
 
 _JUDGED_S = 4.0
-"""Longest age of a verdict on a running test, whose computation reads everything, and least length
-of a measured window with a verdict."""
+"""Seconds for which a verdict on a running test is reused, as each verdict reads all
+measurements. A measured window that is shorter than this has no verdict."""
 
 _WORDS = {
     Phase.RAMP: "users are starting",

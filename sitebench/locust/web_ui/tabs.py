@@ -1,4 +1,4 @@
-"""Our tab of Locust's page, which a script covers with our live page, and its start form."""
+"""Our tab in Locust's page, where a script shows our live page, and the page's start form."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def _groups(options: type[Any], names: Collection[str]) -> dict[str, list[str]]:
 def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
     """Begin the start form with the operation and `_FIRST`, and group the other fields.
 
-    Locust's picker begins with every user class: frame.js draws ours. If the file is `mixed` with
-    other classes, the field for a host belongs to them; otherwise it is hidden.
+    Locust's picker would begin with every user class chosen, so frame.js draws another picker. If
+    the file also has other classes (`mixed`), the field for a host belongs to them; otherwise the
+    field is hidden.
     """
     locusts_own = web_ui.update_template_args
 
@@ -84,7 +85,7 @@ def draw_form(web_ui: Any, options: type[Any], *, mixed: bool) -> None:
 
 
 def without_tasks(response: Response, lane_names: Collection[str]) -> None:
-    """Leave out the task of a lane class: it is all that its users do."""
+    """Leave out the task of each lane class, as its users have only that task."""
     document = json.loads(response.get_data())
     for ratios in document.values():
         for name, ratio in ratios.items():
@@ -94,7 +95,7 @@ def without_tasks(response: Response, lane_names: Collection[str]) -> None:
 
 
 def keep_polling(response: Response, bridge: Bridge) -> None:
-    """Answer the page's poll with the present state, or a state with which it polls again."""
+    """Answer the page's poll with the runner's state, or a state that makes it poll again."""
     stats = json.loads(response.get_data())
     stats["state"] = bridge.runner.state
     if bridge.role.preparing is not None:

@@ -1,6 +1,7 @@
 """The build of sitebench that a process runs: master and worker must measure the same.
 
-Many commits have the same version. So the digest is of everything by which counts could be misread.
+Many commits have the same version. So there is also a digest of everything that must be equal, or
+one build would misread the counts of the other.
 """
 
 from __future__ import annotations

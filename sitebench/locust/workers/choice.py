@@ -19,7 +19,7 @@ PORTABLE = tuple(dict.fromkeys(s.portable_client for s in suites() if s.portable
 
 
 def environment(client: str | None, threads: int | None) -> dict[str, str]:
-    """Return the variables of a choice; unset options are the master's."""
+    """Return the variables of a choice; for an unset option, the master's option is used."""
     variables = {_CLIENT: client, _THREADS: None if threads is None else str(threads)}
     return {name: value for name, value in variables.items() if value is not None}
 

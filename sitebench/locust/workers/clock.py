@@ -33,12 +33,12 @@ class Ping(msgspec.Struct, frozen=True):
 
     @property
     def offset_ns(self) -> int:
-        """The worker's clock less the master's."""
+        """The worker's clock minus the master's clock."""
         return ((self.received - self.sent) + (self.answered - self.back)) // 2
 
 
 def epoch_ns() -> int:
-    """Return this machine's wall clock less its monotonic one."""
+    """Return this machine's wall clock minus its monotonic clock."""
     return time.time_ns() - time.monotonic_ns()
 
 
@@ -57,7 +57,7 @@ class WorkerClock(msgspec.Struct):
             self.worker_epoch_ns = worker_epoch_ns
 
     def here_ns(self, there_ns: int) -> int:
-        """Return an instant of the worker's monotonic clock on the master's."""
+        """Convert an instant of the worker's monotonic clock to the master's monotonic clock."""
         return there_ns - (0 if self.best is None else self.best.offset_ns)
 
     def on_master(self, drain: Drain) -> Drain:
@@ -65,7 +65,7 @@ class WorkerClock(msgspec.Struct):
 
     @property
     def round_trip_s(self) -> float | None:
-        """The quickest round trip; instants are right to half of it."""
+        """The quickest round trip; half of it is the largest error of converted instants."""
         return None if self.best is None else self.best.round_trip_ns / 1e9
 
     @property

@@ -173,7 +173,7 @@ class _DistributedLoad(LoadSource):
         }
 
     def await_users(self) -> None:
-        """Wait until every user has a lane: Locust itself waits a second only."""
+        """Wait until every user has a lane: Locust itself waits for only a second."""
         give_up = time.monotonic() + _OPENS_S
         while self._merger is None or self._runner.user_count != self._runner.target_user_count:
             if time.monotonic() > give_up or any(worker.ended for worker in self._workers.values()):
@@ -214,7 +214,8 @@ class _DistributedLoad(LoadSource):
     def _settle(self) -> None:
         if self._merger is None:
             return
-        # A write may wait while another answer settles the next round, which must be written later.
+        # A greenlet may have to wait while it writes a round. Meanwhile an answer may settle the
+        # next round, which must be written later.
         with self._settling:
             for round_, drained in self._merger.settle(time.monotonic_ns()):
                 self._take(drained, None if round_.begins is None else Phase(round_.begins))
@@ -241,7 +242,7 @@ class _DistributedLoad(LoadSource):
             self._merger.remove(id_)
 
     def conclude(self) -> None:
-        """Give the windows the workers, and the window's length by which their rates add up."""
+        """Give the windows the workers' facts, and the length from `Merger.window_s`."""
         merger = self._merger
         if merger is None or self._windows.measured is None:
             return
@@ -311,7 +312,7 @@ class MasterRole(LocalRole):
         except SitebenchError:
             load.dismiss(sender)
             raise
-        # Any program that reaches the port may send anything: it ends the test with a message.
+        # Any program that reaches the port may send anything: an invalid message ends the test.
         except Exception as error:
             load.dismiss(sender)
             raise BadMessage(

@@ -85,7 +85,8 @@ class Merger:
         self._note(worker, part, answered[0] if answered else None)
 
     def _note(self, worker: str, part: Drain, answered: Round | None) -> None:
-        # The phase of the answer: boundaries before it may still be open.
+        # The answer belongs to the phase that began last before it. The round that began this
+        # phase may not be settled yet.
         newest = self._asked if answered is None else answered.number - 1
         begun = [r.begins for r in self._open.values() if r.begins and r.number <= newest]
         phase = begun[-1] if begun else self._phase
@@ -166,10 +167,10 @@ class Merger:
         return lane_counts
 
     def window_s(self, phase: str) -> float | None:
-        """Return the length of a phase by which its total is the sum of the workers' rates.
+        """Return a phase's total divided by the sum of the workers' rates.
 
-        A worker that left early, or had no rows left, has the longest length: it made no load
-        later.
+        If a worker left early, or had no rows left, its rate is its number of operations divided by
+        the longest length of all workers: it made no load later.
         """
         shares = self.shares.get(phase, {})
         longest = max((share.seconds for share in shares.values()), default=0.0)

@@ -65,7 +65,7 @@ class Shared(Message):
     build: dict[str, Any]
     slots: dict[str, int]
     loopback: str
-    """The machine of its loopback addresses."""
+    """The network namespace of the master, in which its loopback addresses are valid."""
     test: dict[str, Any]
 
 

@@ -32,7 +32,7 @@ from sitebench.system.network import on_loopback, this_loopback
 log = logging.getLogger("sitebench")
 
 _SILENT_S = 20.0
-"""A master requests drains twice a second: one that is silent for so long is gone."""
+"""A master requests drains twice a second: a master that is silent for so long is gone."""
 
 
 class _WorkerLoad:
@@ -131,7 +131,7 @@ class _WorkerLoad:
 
 
 class WorkerRole(Role):
-    """Takes its slot in a master's test; a worker that connects later has none."""
+    """Takes its slot in a master's test; a worker that connects later has no slot."""
 
     RECEIVES: ClassVar[tuple[str, ...]] = (messages.Ping.TYPE, messages.Ask.TYPE)
     runner: WorkerRunner
