@@ -18,7 +18,8 @@ mod table;
 pub enum Target {
     /// Parses the bytes, in at most this many nanoseconds per byte.
     Reads(fn(&[u8]), u64),
-    /// Builds a message from the bytes. One byte may make many, so the time is not limited.
+    /// Builds a message from the bytes. One byte may become many bytes of the message, so the time is not
+    /// limited.
     Makes(fn(&[u8])),
 }
 

@@ -11,10 +11,10 @@ use table::{Form, Table};
 
 use crate::cost;
 
-/// Every key is looked up in the form, and every problem is explained.
+/// Reading looks up every key of the file, and explains every problem.
 const READING_NS: u64 = 5_000;
 
-/// Only the values, up to 1 MiB of text each, bound the length of substituted text.
+/// A short file can become long: substitution makes values of up to 1 MiB of text each.
 const CHECKING_NS: u64 = 2_000_000;
 
 /// The columns of data files for which the scenario names no columns: the columns used in the corpus.

@@ -1,7 +1,7 @@
 //! Runs every fuzz target for a few seconds with any compiler: on its corpus unchanged, mutated at random,
 //! and with repeated pieces.
 //!
-//! No coverage guides the mutations, as in `make fuzz`. The seed is fixed, so every failure repeats.
+//! Unlike in `make fuzz`, no coverage guides the mutations. The seed is fixed, so every failure repeats.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
 
 use std::fs;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The length of an input with a repeated piece.
 const GROWN: usize = 32 << 10;
 
-/// xorshift64*.
+/// A generator of random numbers: xorshift64*.
 struct Dice(u64);
 
 impl Dice {
