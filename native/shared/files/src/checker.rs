@@ -2,7 +2,7 @@
 
 use crate::content::first_difference;
 
-/// Compares the bytes of a body, in pieces of any length, with the file's.
+/// Compares the bytes of a body with its file. The pieces of the body have any length.
 #[derive(Debug, Clone)]
 pub struct Checker {
     key: u64,
@@ -20,7 +20,7 @@ impl Checker {
         self.size
     }
 
-    /// Compares the next bytes. Returns whether all bytes so far are the file's.
+    /// Compares the next bytes. Returns whether all bytes so far match the file.
     #[inline]
     pub fn feed(&mut self, piece: &[u8]) -> bool {
         if self.differs.is_none() {
@@ -53,9 +53,9 @@ impl Checker {
         self.fed
     }
 
-    /// The index of the first byte of the ended body that differs from the file. For a body that lacks only
-    /// the file's end this is the body's length, and for a body that continues after the file's end the
-    /// file's size.
+    /// The index at which the ended body first differs from the file, or `None`. If the body only lacks the
+    /// end of the file, the index is the body's length. If the body continues after the end of the file, the
+    /// index is the file's size.
     pub fn finish(&self) -> Option<u64> {
         self.differs.or((self.fed < self.size).then_some(self.fed))
     }

@@ -21,7 +21,7 @@ pub(crate) const fn mix(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The words of a file, from this index on.
+/// Generates the words of a file in order.
 struct Words(u64);
 
 impl Words {
@@ -38,7 +38,7 @@ impl Words {
     }
 }
 
-/// The number of the `length` bytes from `offset` on that precede the first whole word.
+/// How many of the `length` bytes from `offset` on precede the first whole word.
 const fn before_words(offset: u64, length: usize) -> usize {
     let ahead = (offset.wrapping_neg() % WORD as u64) as usize;
     if ahead < length { ahead } else { length }

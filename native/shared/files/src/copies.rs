@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::content::fill;
 use crate::set::{File, FileSet};
 
-/// Larger files are generated again: receiving them in pieces takes longer than that.
+/// Larger files have no copy: generating their content takes less time than receiving it in pieces.
 const MOST_EACH: u64 = 64 << 10;
-/// Files beyond this number are generated again; the places of all files take 1.5 MiB.
+/// Files from this number on have no copy. The places for the copies take 1.5 MiB.
 const MOST_FILES: u64 = 64 << 10;
 /// The total size of a set's copies.
 const MOST_BYTES: usize = 32 << 20;

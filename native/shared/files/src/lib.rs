@@ -24,7 +24,7 @@
 //! of a class have the same key. The bytes are `@` to `_`: no server finds `<`, `&` or `%` to parse in
 //! them, and gzip takes three eighths off them.
 //!
-//! The tests freeze all of this: one version verifies sets of another.
+//! Tests pin this format, so that one version verifies the sets of another version.
 
 mod checker;
 mod content;

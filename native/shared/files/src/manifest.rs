@@ -7,9 +7,9 @@
 //! {"files":14,"bytes":2022656}
 //! ```
 //!
-//! The manifest is also the writer's journal. A line is written after its file, so after a kill all lines of the
-//! manifest name complete files; the last line may be truncated. Apart from digests, the lines and their
-//! lengths are known beforehand: any manifest is read in constant memory.
+//! The manifest is also the writer's journal. A line is written after its file, so after a kill all lines of
+//! the manifest name complete files; the last line may be truncated. Apart from digests, the lines and their
+//! lengths are known beforehand, so any manifest is read in constant memory.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -21,7 +21,7 @@ use crate::set::{File, FileSet};
 use crate::spec::Spec;
 
 const FORMAT: u32 = 1;
-/// Far longer than the spec of any set: the papers' have a dozen classes.
+/// Far longer than the spec of any set: sets of the papers have a dozen classes.
 const LONGEST_HEADER: u64 = 1 << 20;
 /// Bytes of lines between two writes. A kill loses these lines, and their files are written again.
 const BUFFERED: usize = 32 << 10;
@@ -46,7 +46,7 @@ pub(crate) enum Begun {
 /// Reads lines from the start as long as they are valid, then writes the missing lines.
 pub(crate) struct Manifest {
     file: BufReader<fs::File>,
-    /// The length of the valid lines.
+    /// The total length of the valid lines.
     good: u64,
     line: Vec<u8>,
     unwritten: Vec<u8>,
@@ -113,7 +113,7 @@ impl Manifest {
         self.good += self.line.len() as u64;
     }
 
-    /// Whether only the last line has to be read.
+    /// Whether the next line is the last line, and the file ends after it.
     pub(crate) fn ended(&mut self, set: &FileSet) -> io::Result<bool> {
         let last = last_line(set);
         self.read_line(last.len() as u64)?;
@@ -142,7 +142,7 @@ impl Manifest {
 
     /// Writes the buffered lines.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        // Taken before the write, so that after a partial write no line is written twice.
+        // The buffer is emptied before the write, so that after a partial write no line is written twice.
         let lines = std::mem::take(&mut self.unwritten);
         self.file.get_mut().write_all(&lines)
     }

@@ -230,7 +230,8 @@ fn sizes_of(class: &spec::Class, files: u64) -> Result<Sizes, SpecError> {
     }
 }
 
-/// Checks that a name needs no escaping in a URL and is hidden by no server.
+/// Checks that a name is short, needs no escape in a URL, and begins with a letter or a digit: servers hide
+/// names that begin with a dot.
 fn check_name(name: &str) -> Result<(), SpecError> {
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     let begins = name.starts_with(|first: char| first.is_ascii_alphanumeric());

@@ -10,14 +10,14 @@ pub struct Spec {
     pub name: String,
     /// Sets with different seeds have different contents.
     pub seed: u64,
-    /// Files of each size in a class without `files`.
+    /// The number of files of each size, for classes without `files`.
     #[serde(default = "one")]
     pub files_per_class: u64,
     /// The classes, in the order in which files are numbered.
     pub classes: Vec<Class>,
 }
 
-/// Files that are requested with the same weight: a row of a paper's table.
+/// Files that are requested with the same weight, such as a row of a paper's table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
@@ -40,7 +40,7 @@ const fn one() -> u64 {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// The name would need an escape in a URL, or is too long or hidden.
+    /// The name is too long, needs an escape in a URL, or does not begin with a letter or a digit.
     #[error(
         "{0:?} is no name for a file set or a class; use up to 64 letters, digits, '-', '_' and '.', \
         and begin with a letter or a digit"

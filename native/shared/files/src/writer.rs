@@ -24,21 +24,13 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// The set is incomplete in its docroot. Written files stay, and the next call continues after them.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The caller's progress function stopped it.
+    /// The caller's progress function stopped the writing.
     #[error("writing {path} was cancelled with {missing} bytes missing; run it again to continue",
         path = .path.display())]
-    Cancelled {
-        path: PathBuf,
-        /// Bytes that are not written.
-        missing: u64,
-    },
+    Cancelled { path: PathBuf, missing: u64 },
     #[error("the disk is full: {path} could not be written, and {missing} bytes of its file set are missing; \
         free some space and run it again to continue", path = .path.display())]
-    DiskFull {
-        path: PathBuf,
-        /// Bytes that are not written.
-        missing: u64,
-    },
+    DiskFull { path: PathBuf, missing: u64 },
     #[error("another program is writing {path}; wait for it, or name another folder", path = .0.display())]
     InUse(PathBuf),
     #[error("{path} is of another file set ({difference}); remove it with the folder beside it, or name \
@@ -119,7 +111,7 @@ impl<'a> Writer<'a> {
 
     fn write(mut self) -> Result<(), WriteError> {
         let written = self.write_files();
-        // Also after an error: each line saves the next call a file.
+        // The lines are written after an error, too, so that the next call does not write their files again.
         let flushed = self.manifest.flush().map_err(|source| self.at_manifest(source));
         written.and(flushed)?;
         self.report()
@@ -293,7 +285,7 @@ fn folder(above: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Creates a file, replacing an existing one.
+/// Creates a file. Replaces an existing file.
 fn create(folder: &OwnedFd, name: &str) -> Result<fs::File, Errno> {
     let create = || {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;

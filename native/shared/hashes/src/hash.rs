@@ -13,13 +13,14 @@ const LEAST_CRYPT_ROUNDS: u32 = 1_000;
 pub const MOST_ROUNDS: u32 = 10_000_000;
 /// The default passes of argon2 (RFC 9106 section 4).
 pub const PASSES: u32 = 3;
-/// More than this is no use: raising argon2's memory makes it more expensive.
+/// More passes are of no use, because more memory makes argon2 more expensive, too.
 pub const MOST_PASSES: u32 = 100;
-/// argon2 divides its memory into four parts of two blocks each (RFC 9106 section 3.1).
+/// argon2 divides its memory into four parts of two blocks each, and a block has 1 KiB (RFC 9106 section
+/// 3.1).
 const LEAST_KIB: u32 = 8;
 
-/// CPU time of a round, or of a pass over a KiB, in nanoseconds, measured on a slow machine of today, so that
-/// other machines rarely exceed an estimate by far.
+/// The CPU time of a round, or of a pass over a KiB, in nanoseconds. It was measured on a slow machine of
+/// today; few machines take far longer.
 const CRYPT_NS: u64 = 700;
 const PBKDF2_SHA256_NS: u64 = 500;
 const PBKDF2_SHA512_NS: u64 = 1_000;
@@ -68,7 +69,7 @@ pub enum HashError {
 }
 
 impl Hash {
-    /// Without parameters.
+    /// The name without parameters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Clear => "clear",
@@ -112,7 +113,7 @@ impl Hash {
     pub const fn nanoseconds(self, password: usize) -> u64 {
         match self {
             Self::Clear | Self::Ssha | Self::Ssha512 => 0,
-            // Every round hashes the password, and a block of SHA-512 has 128 bytes.
+            // Every round hashes the password up to twice, in blocks of 128 bytes.
             Self::Crypt { rounds } => rounds as u64 * CRYPT_NS * (1 + password as u64 / 64),
             Self::Pbkdf2Sha256 { rounds } => rounds as u64 * PBKDF2_SHA256_NS,
             Self::Pbkdf2Sha512 { rounds } => rounds as u64 * PBKDF2_SHA512_NS,
@@ -199,7 +200,7 @@ fn kib(given: &str) -> Result<u32, HashError> {
     found.ok_or_else(|| HashError::Memory { given: given.to_owned() })
 }
 
-/// A number of digits only: `parse` would accept a sign, too.
+/// A number that is written with digits only. `parse` would also accept a sign.
 pub(crate) fn digits(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

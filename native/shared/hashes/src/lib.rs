@@ -1,4 +1,5 @@
-//! Hashes of passwords as directories store them in `userPassword`: computing and checking, with the costs.
+//! Computes and checks hashes of passwords as directories store them in `userPassword`, and estimates the
+//! costs.
 //!
 //! | name | value |
 //! |---|---|
@@ -11,9 +12,9 @@
 //! OpenLDAP's modules accept these values, and so does 389-DS except argon2. ab64 is base64 with `.` for `+`
 //! and without padding.
 //!
-//! [`Hash`] computes values of the last three rows, the *slow* hashes. Values of the others have one digest:
-//! [`Quick`] computes them, and [`is_of`] checks them. [`Slow`] checks a stored value, and estimates the
-//! memory and time of the check beforehand, as a client may store any value.
+//! [`Hash`] computes values of the last three rows, the *slow* hashes. The other values are plaintext or one
+//! digest. [`Quick`] computes the digests, and [`is_of`] checks plaintext and digests. [`Slow`] checks a
+//! stored value, and estimates the memory and time of the check beforehand, as a client may store any value.
 
 mod hash;
 mod make;

@@ -10,7 +10,7 @@ pub const SALT: usize = 16;
 
 const KEY: usize = 32;
 
-/// Characters of SHA-crypt's base64, which its salts use, too.
+/// The characters of SHA-crypt's base64 and of its salts.
 const LETTERS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum MadeError {
 impl Hash {
     /// The value of `userPassword` for a password. Slow hashes only.
     pub fn value(self, password: &[u8], salt: [u8; SALT]) -> Result<Vec<u8>, MadeError> {
-        // The parameters of a `Hash` are within the limits of its algorithm.
+        // The parameters of a `Hash` are within the limits of its algorithm, so only memory can be missing.
         let key = |salt: &[u8], length| {
             Work::new(self, salt.to_vec()).key(length, password).map_err(|Failed| MadeError::NoMemory(self))
         };

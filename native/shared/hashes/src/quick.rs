@@ -10,7 +10,7 @@ use crate::same;
 /// The longest digest with a salt after it.
 const MOST_BYTES: usize = 64 + 16;
 
-/// The digest of a salted value.
+/// The digest of a quick hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quick {
     /// `{SSHA}`
@@ -58,7 +58,8 @@ impl Quick {
         out.extend_from_slice(self.scheme());
         let start = out.len();
         out.resize(start + bytes.div_ceil(3) * 4, 0);
-        // The space is exact: base64 makes four bytes of every three begun.
+        // The space is exact: base64 writes four bytes for every three bytes, and for one or two bytes at the
+        // end.
         let _ = STANDARD.encode_slice(both, &mut out[start..]);
     }
 }

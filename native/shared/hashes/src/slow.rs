@@ -1,4 +1,4 @@
-//! Parses, weighs and checks stored values of slow hashes.
+//! Parses and checks stored values of slow hashes, and estimates the costs of a check.
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use base64::Engine as _;
@@ -13,7 +13,7 @@ use crate::same;
 /// The longest stored value that is parsed. Values of this crate have at most 160 bytes.
 const LONGEST: usize = 512;
 const LONGEST_CRYPT_SALT: usize = 16;
-/// Lanes are computed one after the other; stored values have 1 to 8.
+/// Usual values have 1 to 8 lanes. This crate computes lanes one after the other.
 const MOST_LANES: u32 = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Slow {
 pub(crate) struct Work {
     hash: Hash,
     salt: Vec<u8>,
-    /// For argon2 only.
+    /// The algorithm and the lanes of argon2.
     algorithm: Algorithm,
     lanes: u32,
 }

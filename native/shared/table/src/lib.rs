@@ -44,7 +44,7 @@ pub const MAX_BYTES: u64 = u32::MAX as u64;
 /// Far more columns than any file that people write. A first line that is not a list of columns exceeds the
 /// limit.
 pub const MAX_COLUMNS: usize = 1_000;
-/// Their offsets take 800 MB. A file of separators only exceeds the limit.
+/// The offsets of this many cells take 800 MB. A large file that consists of separators exceeds the limit.
 pub const MAX_CELLS: usize = 200_000_000;
 
 /// Nearly every first line is shorter.
@@ -138,7 +138,7 @@ impl Table {
         Ok(Self { columns, text, ends })
     }
 
-    /// At least one.
+    /// The number of rows, at least one.
     pub fn rows(&self) -> usize {
         self.ends.len() / self.columns.len()
     }

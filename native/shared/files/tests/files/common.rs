@@ -23,7 +23,7 @@ pub fn refused(spec: Spec) -> SpecError {
     FileSet::new(spec).unwrap_err()
 }
 
-/// Three classes of each kind: 2 * 3, 7 and 5 files.
+/// Three classes, one of each kind, with 2 * 3, 7 and 5 files.
 pub fn small() -> FileSet {
     let odd = Class { files: Some(7), ..in_turn("odd", &[0, 1, 17]) };
     made(spec("small", 3, vec![in_turn("2k-3k", &[2_048, 3_072]), odd, spread("wide", 10, 100_000, 5)]))

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::common::{content, content_of, hex, in_turn, made, sets, small, spec, spread};
 
-/// Feeds a body in pieces that end at `cuts`, in any order and beyond the body's end, with and without a
-/// copy.
+/// Feeds a body to a checker without a copy and to a checker with a copy, in pieces that end at `cuts`. The
+/// cuts may be unsorted and beyond the body's end.
 fn fed(key: u64, size: u64, body: &[u8], cuts: &[usize]) -> Checker {
     let copy = content(key, size);
     let (mut checker, mut beside) = (Checker::new(key, size), Checker::new(key, size));

@@ -67,7 +67,7 @@ fn writing_continues_after_a_manifest_cut_at_any_byte() {
         assert_eq!(manifest(folder.path()), whole, "cut at {cut}");
     }
     assert_whole(&set, folder.path());
-    // Within the first line no other file has been written yet.
+    // The writer creates the first file of the set after the manifest's first line.
     for cut in 0..first_line {
         fs::remove_dir_all(folder.path().join("small")).unwrap();
         fs::write(folder.path().join("small.manifest"), &whole[..cut]).unwrap();
