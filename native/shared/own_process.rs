@@ -7,8 +7,9 @@ use std::process::Command;
 
 const CHILD: &str = "SITEBENCH_TEST_OF_ITS_OWN";
 
-/// Whether this test, given as itself, was run in another process; panics if it failed there. In that process
-/// it was not: the test goes on.
+/// Runs the calling test, which passes itself as `_test`, in a process of its own. Returns true after the
+/// test has passed there, and panics if the test has failed there. Returns false within that process, where
+/// the test continues.
 ///
 /// ```ignore
 /// #[test]

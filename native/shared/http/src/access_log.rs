@@ -1,8 +1,8 @@
 //! A log of requests, in the common format of web servers.
 //!
-//! A thread collects its lines. It appends them to the file once there are many, with the first request a
-//! second later, or at its end. Measured servers with logs do the same (Apache's `BufferedLogs`, nginx's
-//! `buffer=`).
+//! Each thread collects lines. The thread appends these lines to the file if there are many, before the first
+//! line of another second, and when the thread ends. Measured servers with logs do the same (Apache's
+//! `BufferedLogs`, nginx's `buffer=`).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};

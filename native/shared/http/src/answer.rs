@@ -16,7 +16,7 @@ pub(crate) const UNAVAILABLE: &[u8] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponseOptions {
     pub keep_alive: bool,
-    /// The client has to be told if the connection stays open.
+    /// Whether the request is HTTP/1.0. The client must then be told if the connection stays open.
     pub http10: bool,
     /// The answer to HEAD: everything except the body.
     pub head_only: bool,
@@ -35,8 +35,8 @@ pub struct Answer<'o> {
 }
 
 impl Answer<'_> {
-    /// Appends the status line, the lines of every answer, and further lines; their names end in a colon and
-    /// a space.
+    /// Appends the status line, `lines`, and the Date and Connection lines. The names in `lines` end in a
+    /// colon and a space.
     #[inline]
     pub fn head(&mut self, status: &str, lines: &[(&str, &str)]) {
         let date = self.date;
@@ -56,7 +56,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Appends the last line and the end of the head.
+    /// Appends the Content-Length line and the end of the head.
     #[inline]
     pub fn length(&mut self, length: u64) {
         // Writing to a Vec cannot fail.

@@ -14,8 +14,8 @@ use crate::lines::Lines;
 use crate::request::RequestLimits;
 use crate::stats::Counters;
 
-/// The routes and bodies of a server, one value per thread. [`HttpService`](crate::HttpService) is compiled
-/// for each server, so that no call is indirect.
+/// The routes and bodies of a server. Each thread has its own value. [`HttpService`](crate::HttpService) is
+/// compiled for each server, so that no call is indirect.
 pub trait App: Sized {
     /// Header fields that only this server reads.
     type Lines<'a>: Default;
@@ -64,7 +64,7 @@ pub trait Outgoing {
     /// The unsent rest of a file, for sendfile(2).
     fn file(&mut self) -> Option<FilePiece<'_>>;
 
-    /// Appends a piece. Returns whether it was the last. An error if the rest cannot be read.
+    /// Appends a piece. Returns whether it was the last piece. Fails if the rest of the body cannot be read.
     fn push(&mut self, out: &mut Vec<u8>) -> io::Result<bool>;
 }
 
@@ -91,8 +91,8 @@ pub struct Request<'a, L> {
     pub from: IpAddr,
     /// Whether a body follows the head.
     pub has_body: bool,
-    /// Options of an answer without reading the body. If there is a body, the connection is closed after the
-    /// answer.
+    /// The options of an answer that is sent before the body is read. If there is a body, the connection is
+    /// closed after such an answer.
     pub options: ResponseOptions,
 }
 
@@ -136,7 +136,7 @@ pub enum Then {
     /// Reads the next request.
     Next,
     Close,
-    /// Closes, with unread bytes of the client.
+    /// Closes while bytes of the client are unread.
     Linger,
 }
 

@@ -12,7 +12,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// A new body. Refused if its announced length exceeds `most` bytes.
+    /// Begins a body. Fails if the announced length exceeds `most` bytes.
     pub(crate) fn new(framing: Framing, most: usize) -> Result<Self, (&'static str, String)> {
         match framing {
             Framing::Length(length) if length > most as u64 => Err(too_large(most)),
@@ -30,7 +30,8 @@ impl Incoming {
             let (start, end) = progress.content;
             self.content.extend_from_slice(rest.get(start..end).unwrap_or_default());
             self.received += progress.consumed;
-            // A chunked body may take four times its length: room for chunks of two bytes.
+            // `received` includes the framing. A body in chunks of two bytes takes 3.5 times the bytes of its
+            // content.
             if self.content.len() > most || self.received > 4 * most {
                 return Err(too_large(most));
             }

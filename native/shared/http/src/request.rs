@@ -76,7 +76,7 @@ pub(crate) fn problem(
     (!is_known_method(head.method)).then_some(("501 Not Implemented", "an unknown method"))
 }
 
-/// Methods of RFC 9110 section 9 and RFC 5789. Others are answered with 501 (RFC 9110 section 9.1).
+/// Methods of RFC 9110 section 9 and RFC 5789. Other methods are answered with 501 (RFC 9110 section 9.1).
 #[inline]
 fn is_known_method(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH")

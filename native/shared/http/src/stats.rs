@@ -2,7 +2,7 @@
 
 use net::Traffic;
 
-/// The counters of a server, including those of every HTTP server.
+/// The counters of a server, including the counters that every HTTP server has.
 pub trait Counters: Default {
     /// The counters of all requests, of refused requests (statuses 400 to 499), and of failed requests (500 to 599).
     fn of_statuses(&mut self) -> [&mut u64; 3];

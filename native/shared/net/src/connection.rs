@@ -280,7 +280,7 @@ impl<S: Service> Connection<S> {
     fn tls_failed(&mut self, fault: Fault, turn: &mut TurnContext<S>) {
         self.handshaking = false;
         if fault == Fault::Closed {
-            // A client without any bytes, such as a port scan or a health check.
+            // The client has disconnected during the handshake, as port scans and health checks do.
             self.stage = Stage::Closing;
             return;
         }
@@ -428,7 +428,8 @@ impl<S: Service> Connection<S> {
         Ok(())
     }
 
-    /// Sends bytes of a file if the answer continues with a file. Returns whether it does.
+    /// Sends bytes of a file if the answer continues with a file. Returns whether the answer continues with a
+    /// file.
     fn send_file(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
         self.blocked = false;
         if self.stream.session().is_some() {

@@ -40,8 +40,8 @@ impl Gate {
     /// Takes a place.
     pub fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Pass, Full> {
         // Relaxed: only the number is shared, and additions to one atomic are ordered. The number is raised
-        // before the test. In a burst a client may be refused while another refused client lowers the number
-        // again, but the limit is never exceeded.
+        // before the test. In a burst a client may be refused because another refused client has not lowered
+        // the number yet, but the limit is never exceeded.
         if self.inside.fetch_add(1, Relaxed) >= self.most {
             self.inside.fetch_sub(1, Relaxed);
             return Err(Full::All);

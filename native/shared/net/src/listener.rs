@@ -34,15 +34,15 @@ impl ListenError {
 /// connections faster than a busy thread accepts them.
 const BACKLOG: i32 = 4096;
 
-/// Bytes of answers that the kernel buffers beyond the client's receive window: one write. By default its
-/// buffers grow to 2.5 MiB for each client that requests all entries and does not read; a thousand such
-/// clients bring the whole machine's TCP to its limit (`tcp_mem`). The limit does not slow down clients that
-/// read.
+/// The bytes of answers that the kernel buffers beyond the client's receive window, as many as one write has.
+/// By default its buffers grow to 2.5 MiB for each client that requests all entries and does not read; a
+/// thousand such clients bring the whole machine's TCP to its limit (`tcp_mem`). The limit does not slow down
+/// clients that read.
 const UNSENT_BYTES: u32 = 64 << 10;
 
 /// A vanished client is noticed after ten minutes: the kernel probes after five minutes without traffic, and
-/// then every minute. Linux's default begins after two hours. A laptop that sleeps for a moment survives
-/// this, and a connection with traffic is never probed.
+/// then every minute. Linux's default begins after two hours. The connection of a laptop that sleeps for less
+/// time stays open. A connection with traffic is never probed.
 const KEEPALIVE: TcpKeepalive = TcpKeepalive::new()
     .with_time(Duration::from_secs(300))
     .with_interval(Duration::from_secs(60))
@@ -121,7 +121,8 @@ mod tests {
             assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(300));
             assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(60));
             assert_eq!(socket.tcp_keepalive_retries().unwrap(), 5);
-            // The machine's, as of all sockets that are measured beside these.
+            // Accepted sockets have the congestion control of the machine, as the sockets of other measured
+            // servers have.
             assert_eq!(socket.tcp_congestion().unwrap(), SockRef::from(&client).tcp_congestion().unwrap());
         }
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Other clients count as active if one was answered at most this long before the last long request began, or
-/// since then. A client that waits for a lock is noticed only once it is answered.
+/// Other clients count as active if a request of theirs was answered after the last long request began, or at
+/// most this long before. A client that waits for a lock is noticed only once it is answered.
 const LATELY_MS: u64 = 10;
 
 /// The pause before checking again whether another thread's long request has ended.
@@ -21,7 +21,7 @@ const GIVE_WAY: Duration = Duration::from_millis(2);
 /// clients, every thread works on long requests all the time.
 #[derive(Debug, Default)]
 pub(crate) struct LongWork {
-    /// When another request was last answered, on the clock of the turns.
+    /// When a request that is not long was last answered, on the clock of the turns.
     others_ms: AtomicU64,
     state: Mutex<State>,
 }

@@ -3,8 +3,9 @@
 /// The number of bytes that a client has recently moved of its message or its answer.
 ///
 /// While a message or an answer is under way, moving fewer than a number of bytes within a period is a stall.
-/// That bounds the time of a message of a given length, however slowly its bytes arrive, and demands only
-/// those bytes of a slow link. The server checks each connection now and then, so messages need no timers.
+/// So the time of a message of a given length is bounded, however slowly its bytes arrive. A slow link has to
+/// move no more than that number of bytes per period. The server checks each connection now and then, so
+/// messages need no timers.
 #[derive(Debug, Default)]
 pub struct Pace {
     /// Bytes since the period began.
@@ -20,8 +21,8 @@ impl Pace {
         self.moved = self.moved.saturating_add(bytes);
     }
 
-    /// Whether fewer than `least` bytes have moved within `within_ms`, with something `under_way` at every call
-    /// of that period.
+    /// Whether fewer than `least` bytes have moved within a period of `within_ms`, and `under_way` was true
+    /// at every call in that period.
     pub fn has_stalled(&mut self, under_way: bool, now_ms: u64, within_ms: u64, least: usize) -> bool {
         match self.since_ms {
             Some(since) if under_way && self.moved < least => now_ms.saturating_sub(since) >= within_ms,
@@ -38,7 +39,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Whether a client has stalled that moved so many bytes before each look, 250 ms apart.
+    /// Whether a client stalls that moves these numbers of bytes, one number before each check. The checks
+    /// are 250 ms apart.
     fn stalls(bytes: impl IntoIterator<Item = usize>) -> bool {
         let mut pace = Pace::default();
         bytes.into_iter().zip(0u64..).any(|(bytes, look)| {
@@ -53,7 +55,7 @@ mod tests {
         assert!(stalls([24; 5]));
         assert!(!stalls([0; 4]));
         assert!(!stalls([26; 1_000]));
-        // As fast before, as slow since: what was fast is no credit.
+        // A fast client that becomes slow stalls: bytes of earlier periods do not count.
         assert!(stalls([1_000_000, 1_000_000, 1, 1, 1, 1]));
         assert!(!stalls([0, 0, 0, 100, 0, 0, 0, 100, 0, 0, 0, 100]));
     }

@@ -110,8 +110,8 @@ pub trait Service {
     /// prefetch the memory of all lookups at the same time. Not called for a group of one connection.
     fn prefetch<'m>(&mut self, _received: impl Iterator<Item = &'m [u8]>) {}
 
-    /// Answers the message at the start of `bytes`, or begins to. Returns the number of consumed bytes and
-    /// the next step. A long request waits for its turn ([`Step::Later`]).
+    /// Answers the message at the start of `bytes`, or begins the answer. Returns the number of consumed
+    /// bytes and the next step. A long request waits for its turn ([`Step::Later`]).
     fn feed(&mut self, session: &mut Self::Session, bytes: &[u8]) -> (usize, Step);
 
     /// Whether the session has consumed the first part of a message and waits for the rest; a client that

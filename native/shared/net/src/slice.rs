@@ -32,7 +32,8 @@ impl TimeSlice {
         self.begun.get_or_insert_with(Instant::now);
     }
 
-    /// Begins the slice `spent` ago, for work that has been done already, unless it has begun.
+    /// Begins the slice `spent` ago, for work that has been done already. Does nothing if the slice has
+    /// begun.
     pub fn begin_before(&mut self, spent: Duration) {
         self.begun.get_or_insert_with(|| Instant::now().checked_sub(spent).unwrap_or_else(Instant::now));
     }

@@ -43,7 +43,7 @@ macro_rules! counters {
         impl $Counters {
             /// The sum over threads.
             pub fn sum<'p>(published: impl IntoIterator<Item = &'p $Published>) -> Self {
-                // Relaxed: a sum may lag by a turn, and its counters by different amounts.
+                // Relaxed: every counter of a sum may lag by up to one turn.
                 use ::std::sync::atomic::Ordering::Relaxed;
                 let mut sum = Self::default();
                 for published in published {

@@ -81,12 +81,12 @@ impl Reactor {
     }
 }
 
-/// Bytes for the reads of a group. The last connection gets [`READ_BYTES`] if the reads of the others are
-/// short.
+/// Bytes for the reads of a group. The last connection gets [`READ_BYTES`] if the reads of the other
+/// connections are short.
 const GROUP_BYTES: usize = 4 * READ_BYTES;
 
-/// The initial capacity for a service's output buffer: a batch is flushed when it exceeds [`FLUSH_BYTES`], by
-/// at most one answer.
+/// The initial capacity of a service's output buffer. The buffer is flushed once it holds more than
+/// [`FLUSH_BYTES`], so it holds at most one further answer.
 pub const OUT_BYTES: usize = 2 * FLUSH_BYTES;
 
 struct Worker<S: Service> {
@@ -114,10 +114,11 @@ struct Worker<S: Service> {
     thread: usize,
 }
 
-/// The listener, and whether it has to be asked without a report of the poll.
+/// The listener, and reasons to accept connections without a new report of the poll.
 struct Acceptor {
     listener: TcpListener,
-    /// Connections may be waiting: the poll has reported them, and the listener was not empty since.
+    /// Connections may be waiting: the poll has reported connections, and the listener has not been empty
+    /// since.
     waiting: bool,
     /// The last accept failed for lack of file descriptors.
     exhausted: bool,
@@ -343,8 +344,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Registers once for reports that the socket is writable. The write that would have blocked has armed
-    /// the next report, so the registration can stay.
+    /// Registers the socket once for reports that it is writable. The registration stays: the poll sends one
+    /// report after each write that would have blocked.
     fn watch(&mut self, slot: usize) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if !connection.watched {
@@ -375,8 +376,8 @@ impl<S: Service> Worker<S> {
                     return;
                 }
                 Err(error) if is_transient(&error) => {}
-                // No file descriptors, or no memory for one: open connections are served, new connections
-                // wait in the backlog.
+                // There is no file descriptor, or no memory for a descriptor: open connections are served,
+                // new connections wait in the backlog.
                 Err(_) => {
                     self.acceptor.exhausted = true;
                     return;

@@ -25,7 +25,7 @@ pub struct ClientSpec {
     /// File of trusted authorities and of directly trusted certificates, in PEM; the system's authorities by
     /// default.
     pub ca: Option<PathBuf>,
-    /// PEM text, instead of a path.
+    /// The same certificates as PEM text, in place of a file.
     pub ca_pem: Option<String>,
     /// Accepts any certificate.
     pub insecure: bool,

@@ -17,7 +17,7 @@ pub enum Fault {
     WrongName,
     /// The certificate is not valid at this time.
     Expired,
-    /// The peer requires a certificate of ours, or another certificate.
+    /// A client certificate is missing, or the peer refuses the certificate.
     CertificateWanted,
     Refused,
     /// The received bytes are not TLS.

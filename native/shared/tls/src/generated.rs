@@ -50,7 +50,7 @@ pub(crate) fn generate(names: &[String]) -> Result<GeneratedCertificate, rcgen::
 
 fn authority(now: OffsetDateTime) -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
     let mut params = CertificateParams::default();
-    // Names differ, because a browser that has seen two authorities with one name uses the wrong one.
+    // Names differ, because a browser that has seen two authorities with one name uses the wrong authority.
     let name = format!("sitebench, made at {}", now.unix_timestamp_nanos());
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));

@@ -6,7 +6,7 @@ const HEADER_BYTES: usize = 5;
 /// The position in a stream of records.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
-    /// Bytes of the current header.
+    /// The number of received bytes of the current header.
     header: usize,
     /// Missing bytes of the current record after its header.
     left: usize,
@@ -25,7 +25,7 @@ impl Records {
             let Some((&byte, rest)) = bytes.split_first() else { return };
             bytes = rest;
             self.header += 1;
-            // After all five bytes, the mask leaves the header's last two: the length.
+            // The mask keeps the last two of the header's five bytes, which are the length.
             self.left = (self.left << 8 | usize::from(byte)) & 0xffff;
         }
     }

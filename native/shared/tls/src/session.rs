@@ -193,7 +193,8 @@ impl Session {
             Ok(state) => self.ended = state.peer_has_closed(),
             Err(error) => return Err(self.fail(error, socket)),
         }
-        // A handshake message. Bytes that the socket does not take now are sent with the next write.
+        // Sends the answer to a handshake message, if any. Bytes that the socket does not take now are sent
+        // with the next write.
         self.push(socket)?;
         Ok(Pulled { ended: count == 0, emptied })
     }

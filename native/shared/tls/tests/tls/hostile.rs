@@ -54,7 +54,7 @@ fn apply(harm: &Harm, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads until no bytes, an end or an error follow; returns the delivered bytes.
+/// Reads until the session has no more bytes, ends or fails. Returns the delivered bytes.
 fn everything(session: &mut Session, end: &mut End) -> Vec<u8> {
     let (mut all, mut room) = (Vec::new(), [0; 9_000]);
     for _ in 0..10_000 {

@@ -59,7 +59,7 @@ fn a_read_that_does_not_fill_its_buffer_has_emptied_the_socket() {
     let mut buffer = [0; 64 << 10];
     assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 9_006);
     assert!(there.incoming.borrow().is_empty());
-    // A short answer takes one read of the socket, not a second one without bytes.
+    // A short answer takes one read of the socket, without a second read that returns no bytes.
     assert_eq!(server.write(&mut there, b"answer").unwrap(), 6);
     let mut small = [0; 4_096];
     assert_eq!(client.read(&mut here, &mut small).unwrap(), 6);
