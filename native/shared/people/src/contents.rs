@@ -77,7 +77,7 @@ static NAMES: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
     places
 });
 
-/// The place of a name, from its length and its first letter in either case.
+/// The place of a name, from its length and its first letter. The case of the letter does not matter.
 fn place(name: &[u8]) -> Option<usize> {
     name.first().map(|&letter| name.len() << 5 | usize::from(letter & 31))
 }

@@ -17,7 +17,7 @@
 /// SplitMix64's increment.
 const G: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The drawn fields. Their numbers are part of the population's definition: never reuse one.
+/// The drawn fields. Their numbers are part of the population's definition: never reuse a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Draw {
     Locale = 0,
@@ -78,7 +78,7 @@ impl Chance {
     }
 }
 
-/// A seed after its first mixing, once per population.
+/// A seed after its first mixing, computed once per population.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Root(u64);
 

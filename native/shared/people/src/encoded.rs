@@ -95,7 +95,7 @@ pub(crate) fn write_multi_attribute(name: &str, values: &[&str], out: &mut Vec<u
     wire::ldap::request::write_attribute(out, name.as_bytes(), values.iter().map(|value| value.as_bytes()));
 }
 
-/// Appends an attribute up to its only value, which the caller appends next.
+/// Appends the beginning of an attribute with one value. The caller appends the value next.
 ///
 /// Inlined, because for the constant names of the profiles the usual case is one copy of a known size.
 #[inline(always)]
@@ -120,7 +120,7 @@ pub(crate) fn write_attribute_header(name: &str, value_length: usize, out: &mut 
     }
 }
 
-/// The headers of the four elements of an attribute with one value, with short lengths.
+/// The total length of the four headers of an attribute with one value, if all lengths are short.
 const SHORT_HEADER: usize = 8;
 const LONGEST_SHORT_HEADER: usize = 32;
 

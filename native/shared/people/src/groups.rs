@@ -143,14 +143,15 @@ pub struct Groups {
     tree: u64,
 }
 
-/// The members of a group: people [start, start + people), modulo the people who are not in all groups, and
-/// child groups.
+/// The members of a group: its child groups, and people [start, start + people), modulo the number of people
+/// who are not in all groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     /// Index among the people after the first `in_all`.
     start: u64,
     people: u64,
-    /// Child groups: the number of the first, the distance between two, and their count.
+    /// Child groups: the number of the first group, the difference between the numbers of two neighbours, and
+    /// the count.
     first: u64,
     step: u64,
     groups: u64,
@@ -188,7 +189,8 @@ impl Groups {
         let whole = |fan_out: u64| {
             (1..spec.depth).fold(1_u64, |below, _| below.saturating_mul(fan_out).saturating_add(1))
         };
-        // Binary search: with two levels, the fan-out is the number of groups less one.
+        // A binary search, because the fan-out may be large: with two levels, it is the number of groups less
+        // one.
         let (mut low, mut high) = (1, in_tree);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -235,8 +237,8 @@ impl Groups {
         Shape { start, people: own, first, step, groups }
     }
 
-    /// The children of a group of the tree: the number of the first, the distance between two, and their
-    /// count.
+    /// The children of a group of the tree: the number of the first child, the difference between the numbers
+    /// of two neighbours, and the count.
     fn below(&self, group: u64) -> (u64, u64, u64) {
         let in_tree = self.spec.count - self.singles();
         let (mut at, mut whole) = (0, self.tree);

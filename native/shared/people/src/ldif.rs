@@ -72,7 +72,8 @@ pub fn write_line(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(b":: ");
         let start = out.len();
         out.resize(start + value.len().div_ceil(3) * 4, 0);
-        // The space is exact: base64 makes four bytes of every three begun.
+        // The space is exact: base64 writes four bytes for every three bytes, and for one or two bytes at the
+        // end.
         let _ = STANDARD.encode_slice(value, &mut out[start..]);
     }
     out.push(b'\n');

@@ -6,25 +6,25 @@
 //!
 //! # How an entry is computed
 //!
-//! 1. [`Pools`] hold what people are made of: given names, family names, cities and so on, per locale,
-//!    in the script of the locale.
+//! 1. [`Pools`] hold the values of attributes: given names, family names, cities and so on, per locale, in
+//!    the script of the locale.
 //! 2. A hash of (seed, `i`, field) picks one value of each pool (see the `draw` module). The locale is
 //!    drawn per person, so every range of `i` is a mixture.
-//! 3. The values lie in the pools as BER already, attribute type included, so that an entry is a
-//!    number of slices copied one after the other.
+//! 3. The pools hold each value as a whole attribute in BER, so that an entry is copied from slices of the
+//!    pools.
 //!
 //! Every name contains the number `i` in decimal. So names are unique without a list of names, and
 //! [`Population::index_of`] is possible.
 //!
 //! # Profiles
 //!
-//! | profile | name | what it is; sized after paper 002 |
+//! | profile | name | description |
 //! |---|---|---|
-//! | [`Profile::Paper`] | `Anna Schmidt 42` | a lookup's answer is 1,283 bytes |
-//! | [`Profile::Small`] | `Anna Schmidt 42` | an add request is 126 bytes |
+//! | [`Profile::Paper`] | `Anna Schmidt 42` | a lookup's answer has the 1,283 bytes of paper 002 |
+//! | [`Profile::Small`] | `Anna Schmidt 42` | an add request has the 126 bytes of paper 002 |
 //! | [`Profile::Ils`] | `aschmidt.42@example.com` | the fifteen attributes a NetMeeting client registers |
 //! | [`Profile::Person`] | `user.42` | an inetOrgPerson that any directory takes, with a password |
-//! | [`Profile::Posix`] | `user.42` | the same with a Unix account |
+//! | [`Profile::Posix`] | `user.42` | an inetOrgPerson with a password and a Unix account |
 //! | [`Profile::Ad`] | `Anna Schmidt 42` | a user of Active Directory |
 //!
 //! [`Groups`] of people are computed in the same way.

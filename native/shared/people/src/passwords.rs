@@ -61,8 +61,8 @@ impl Passwords {
 pub(crate) struct Logins {
     passwords: Passwords,
     root: Root,
-    /// The number of different passwords, if limited: at most the number of seeded people, so that added people reuse
-    /// their slow hashes.
+    /// The number of different passwords, if limited. The limit is at most the number of seeded people, so
+    /// that added people have the slow hashes of seeded people.
     pool: Option<NonZeroU64>,
     /// The values of slow hashes, each computed on first use.
     slow: Box<[OnceLock<Box<[u8]>>]>,
@@ -90,7 +90,7 @@ impl Logins {
         }
     }
 
-    /// The person whose password person `i` has.
+    /// The number of the person whose password person `i` has.
     #[inline]
     fn like(&self, i: u64) -> u64 {
         self.pool.map_or(i, |pool| i % pool)
@@ -121,8 +121,8 @@ impl Logins {
         units().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
     }
 
-    /// A slow value of the pool; empty if there is no memory for the hash. Directories refuse an empty value,
-    /// and [`Self::make`] reports the error.
+    /// Slow hash `n` of the pool; empty if there is no memory to compute the hash. Directories refuse an
+    /// empty value, and [`Self::make`] reports the error.
     fn slow(&self, n: u64) -> &[u8] {
         let Some(place) = self.slow.get(n as usize) else { return &[] };
         if place.get().is_none()
@@ -152,7 +152,7 @@ impl Logins {
         self.slow.iter().map_while(|value| value.get().map(|value| &**value))
     }
 
-    /// Adopts values of an earlier run, if their hash is the same.
+    /// Adopts slow hashes of an earlier run, up to the first value of another scheme or form.
     pub(crate) fn take<'v>(&self, values: impl Iterator<Item = &'v [u8]>) {
         let scheme = self.passwords.hash.scheme().as_bytes();
         let of_it = |value: &&[u8]| value.starts_with(scheme) && Slow::parse(value).is_some();

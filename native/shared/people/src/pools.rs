@@ -10,8 +10,8 @@
 //! ...
 //! ```
 //!
-//! UTF-8, one value per line, empty lines ignored. Every locale has every [`Field`]. The order of
-//! locales and values is part of the population: draws are positions.
+//! UTF-8, one value per line, empty lines ignored. Every locale has every [`Field`]. The order of locales and
+//! values is part of the population, because a draw is a position.
 
 use sha2::{Digest, Sha256};
 

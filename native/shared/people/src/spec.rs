@@ -60,7 +60,7 @@ impl Profile {
         }
     }
 
-    /// The beginning of a person's DN. Active Directory answers in capital letters.
+    /// The beginning of a person's DN. Active Directory writes the attribute in capital letters.
     pub(crate) const fn rdn(self) -> &'static [u8] {
         match self {
             Self::Paper | Self::Small | Self::Ils => b"cn=",

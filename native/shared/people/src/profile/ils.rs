@@ -13,7 +13,8 @@ use wire::decimal::Decimal;
 /// Versions of clients, as major, minor, build.
 const VERSIONS: [(u32, u32, u32); 3] = [(4, 4, 3385), (4, 4, 3396), (4, 4, 3400)];
 
-/// Attributes whose value is a flag: camera, sound, in a call. Which is which does not matter here.
+/// Attributes whose values are flags: has a camera, has sound, is in a call. It does not matter here which
+/// name has which meaning.
 const FLAGS: [&str; 3] = ["ilsA26214430", "ilsA32833566", "ilsA32964638"];
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! One module per profile of people: their attributes and the encoding of them.
+//! One module per profile: the attributes of people and their encoding.
 
 mod ils;
 mod paper;

@@ -115,7 +115,7 @@ impl Person {
         out.extend_from_slice(number.as_bytes());
     }
 
-    /// The attributes; without passwords, as a directory returns them.
+    /// Appends the attributes. Without `logins` there is no password, as in a directory's answers.
     #[inline]
     pub(crate) fn write_attributes(
         &self,

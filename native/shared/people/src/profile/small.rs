@@ -143,7 +143,7 @@ impl Locale {
 #[derive(Debug)]
 struct ByLength {
     values: Pool,
-    /// By number of bytes, the number of values that are not longer.
+    /// The index is a number of bytes, the element the number of values that are not longer.
     up_to: [u32; LONGEST_NAME],
 }
 

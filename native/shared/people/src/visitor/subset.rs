@@ -5,8 +5,8 @@ use crate::draw::{Chance, Draw, Root};
 /// The longest list: positions fit in a set of 64 bits.
 const LONGEST: usize = 64;
 
-/// The number of different selections per list, which people share. Drawing a selection costs as much as the
-/// rest of a person; copying one costs nothing measurable (1,000,000 people in 0.2 s instead of 0.4 s).
+/// The number of different selections per list. Several people have the same selection, because copying a
+/// selection is cheaper than drawing it: 1,000,000 people take 0.2 s instead of 0.4 s.
 const SELECTIONS: usize = 1_024;
 
 #[derive(Debug)]
@@ -48,8 +48,8 @@ fn json(bits: u64, values: &[&str], (least, most): (usize, usize)) -> String {
     out
 }
 
-/// Several small draws from 64 bits: the upper half of a product is the draw, the lower half the remaining
-/// bits.
+/// Draws several small numbers from 64 bits: the upper half of a product is the number, the lower half the
+/// bits that are left.
 struct Digits(u64);
 
 impl Digits {

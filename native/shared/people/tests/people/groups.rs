@@ -106,7 +106,6 @@ proptest! {
         }
     }
 
-    /// A member list can be read from any value on: the pieces of a group add up to the group.
     #[test]
     fn a_member_list_can_be_read_from_any_value_on(g in 0_u64..50, from in 0_u64..12) {
         let groups = groups(spec(50, &[12], 3, 2));

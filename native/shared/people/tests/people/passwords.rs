@@ -138,7 +138,7 @@ fn a_hash_pool_has_hashes_of_the_first_people_which_all_later_people_reuse() {
             assert_eq!(slow.is_of(&password(&people, i + 1)), Some(false), "{hash}");
         }
     }
-    // A fast hash may have a pool, too.
+    // A fast hash can have a pool, too.
     let quick = pooled("ssha", Some(3), 100);
     assert_eq!((quick.slow_hashes(), stored(&quick, 5)), (0, stored(&own, 2)));
 }
@@ -166,7 +166,7 @@ fn hashes_are_computed_on_many_threads_reused_and_cancelled_on_request() {
     other.take_hashes(people.hashes().take(150));
     assert_eq!(other.hashes().count(), 150);
     assert_eq!(stored(&other, 149), stored(&people, 149));
-    // Invalid hashes are not reused, nor are the hashes behind them.
+    // Neither an invalid hash nor the hashes after it are reused.
     let fresh = pooled("pbkdf2-sha256:100", None, 9);
     fresh.take_hashes([stored(&people, 0).as_slice(), b"{PBKDF2-SHA256}x", &stored(&people, 2)].into_iter());
     assert_eq!(fresh.hashes().count(), 1);
