@@ -8,7 +8,7 @@ pub enum BerError {
     Truncated { needed: usize, available: usize },
     #[error("indefinite length, which RFC 4511 section 5.1 forbids")]
     IndefiniteLength,
-    /// A length with more bytes than any message here may have.
+    /// A length field with more than four bytes.
     #[error("a length of {0} bytes' width")]
     LengthTooWide(usize),
     #[error("tag {found:#04x} where {expected:#04x} belongs")]

@@ -1,6 +1,6 @@
 //! Decimal digits without a formatter, on the stack.
 
-/// The numbers below 100 in two digits each: half the divisions.
+/// The numbers below 100, with two digits each. Writing two digits at once halves the number of divisions.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[b'0'; 2]; 100];
     let mut number = 0;
@@ -30,7 +30,7 @@ impl Decimal {
                 break;
             }
         }
-        // The first pair may have one digit only.
+        // The first pair may begin with a zero.
         start += usize::from(digits[start] == b'0');
         Self { digits, start: start as u8 }
     }

@@ -100,7 +100,7 @@ fn short_attribute(bytes: &[u8]) -> Option<(Attribute<'_>, &[u8])> {
     else {
         return None;
     };
-    // The type's header is part of the sequence as well.
+    // The sequence also contains the two header bytes of the name.
     let (content, rest) = after.split_at_checked(usize::from(whole).checked_sub(2)?)?;
     let (name, set) = content.split_at_checked(usize::from(name))?;
     match set {
@@ -147,7 +147,7 @@ mod tests {
             write_attribute(&mut bytes, &name, values.iter().map(Vec::as_slice));
             bytes.extend_from_slice(b"after");
             if let Some(changed) = changed {
-                // Headers are where one byte matters.
+                // A changed byte matters in the headers and in the name, but not in a value.
                 let at = at.index(bytes.len().min(name.len() + 8));
                 bytes[at] = changed;
             }
@@ -158,7 +158,7 @@ mod tests {
                     prop_assert_eq!(long, Ok(short));
                     prop_assert_eq!(reader.rest(), rest);
                 }
-                // The fast path leaves long and malformed attributes to the general one.
+                // The fast path leaves long and malformed attributes to the slow path.
                 None => prop_assert!(long.is_err() || bytes.len() > 0x80 || changed.is_some()),
             }
         }

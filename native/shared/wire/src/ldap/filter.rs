@@ -121,7 +121,7 @@ impl<'a> Filter<'a> {
             Kind::And(filters) | Kind::Or(filters) => filters,
             Kind::Not(_) => Filters(self.0.value),
             Kind::Substrings(_, pieces) => return Size { depth: 1, terms: 1 + pieces.iter().count() },
-            // A substring assertion as a string (RFC 4517 section 3.3.30).
+            // The value may be a substring assertion, written as a string (RFC 4517 section 3.3.30).
             Kind::Extensible(extensible) => {
                 let pieces = extensible.value.iter().filter(|byte| **byte == b'*').count();
                 return Size { depth: 1, terms: 1 + pieces };

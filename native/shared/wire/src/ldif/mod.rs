@@ -1,7 +1,7 @@
 //! LDIF, read line by line (RFC 2849).
 //!
-//! The caller feeds the lines of the file. The memory is that of the longest record, whatever the size of the
-//! file. A record is borrowed from the parser until the next line is fed.
+//! The caller feeds the lines of the file. The parser needs memory for the longest record, whatever the size
+//! of the file. A record is borrowed from the parser until the next line is fed.
 //!
 //! ```
 //! use wire::ldif::Parser;
@@ -25,8 +25,8 @@
 //!
 //! # Refused
 //!
-//! `control:` lines, and `:<` with a URL: a file of entries must not read other files. For changes other than
-//! `changetype: add` only the DN is read.
+//! `control:` lines are refused. `:<` with a URL is refused, because a file of entries must not read other
+//! files. For changes other than `changetype: add` only the DN is read.
 
 mod error;
 mod line;
@@ -99,7 +99,7 @@ impl Parser {
         Ok(None)
     }
 
-    /// Ends the file. Returns the record that this ends.
+    /// Ends the file. Returns the last record, unless `feed` has returned it.
     pub fn finish(&mut self) -> Result<Option<Record<'_>>, LdifError> {
         self.forget_taken();
         self.end_line()?;

@@ -4,11 +4,10 @@
 //! letters of most living scripts need no buffer; other text is normalised with full Unicode tables. Three
 //! steps differ from RFC 4518; only the last changes which values are equal:
 //!
-//! - Insignificant spaces (section 2.6.1) are squeezed into one, and into none at the edges, where the
-//!   RFC puts two and one.
-//! - Nothing is prohibited (section 2.4): a server refuses what its syntaxes forbid, and old clients
-//!   send ISO-8859-1. Bytes that are not UTF-8 are compared as they are, but for ASCII letters and
-//!   spaces.
+//! - Insignificant spaces (section 2.6.1): between words there is one space, where the RFC puts two, and at
+//!   the edges of a value there is none, where the RFC puts one.
+//! - Nothing is prohibited (section 2.4): a server refuses what its syntaxes forbid, and old clients send
+//!   ISO-8859-1. Bytes that are not UTF-8 are compared as they are, except for ASCII letters and spaces.
 //! - Texts of more than [`NORMALISED_BYTES`] are not normalised (section 2.3).
 
 mod fold;

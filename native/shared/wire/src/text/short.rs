@@ -108,7 +108,7 @@ impl Room<'_> {
         Some(())
     }
 
-    /// Writes one space for the preceding run of spaces, if spaces count there.
+    /// Writes one space for the preceding run of spaces, except for leading spaces that are not kept.
     #[inline]
     fn put_space(&mut self) -> Option<()> {
         if std::mem::take(&mut self.space) && (self.written > 0 || self.keep_leading_space) {

@@ -88,8 +88,8 @@ fn ambiguous_lengths_that_enable_smuggling_are_refused() {
     };
     assert_eq!(refused("Content-Length: 3\r\nContent-Length: 4"), HeadError::BadLength);
     assert_eq!(refused("Content-Length: +3"), HeadError::BadLength);
-    // RFC 9110 section 8.6 allows accepting or refusing it; a proxy in front may read only one of the two as
-    // the length.
+    // RFC 9110 section 8.6 allows accepting or refusing a repeated length. A proxy may read only one of the
+    // two numbers as the length.
     assert_eq!(refused("Content-Length: 3, 3"), HeadError::BadLength);
     assert_eq!(refused("Content-Length: 3\r\nContent-Length: 3"), HeadError::Repeated);
     assert_eq!(refused("Content-Length: 3\r\nTransfer-Encoding: chunked"), HeadError::LengthAndCoding);
