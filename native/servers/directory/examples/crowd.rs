@@ -38,7 +38,7 @@ fn main() {
     }
 }
 
-/// A directory, and the request of the crowd.
+/// Returns a directory, and the request that the crowd sends.
 fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
     let directory = common::serve(r#"{"threads": 2}"#);
     let mut client = Client::connect(directory.addr());
@@ -162,7 +162,7 @@ fn report(what: &str, took: Duration, times: &[Duration], alone: Option<f64>) ->
     rate
 }
 
-/// CPU seconds of the server's threads, the crowd and the rest.
+/// CPU seconds of the server's two threads, of the crowd, and of all other threads.
 fn used() -> [f64; 4] {
     let mut seconds = [0.0; 4];
     for task in fs::read_dir("/proc/self/task").unwrap().flatten() {

@@ -19,7 +19,7 @@ use wire::ldap::{
     request::{SearchOptions, write_attribute, write_search},
 };
 
-/// The maximum and minimum number of requests prepared before each measurement.
+/// The minimum and the maximum number of requests that are prepared before a measurement.
 const REQUESTS: (u64, u64) = (20_000, 200_000);
 const NOW: UnixSeconds = UnixSeconds(1_000_000_000);
 
@@ -53,7 +53,7 @@ fn measure(pools: &Pools, size: u64) -> Result<()> {
     fill(&mut store, &people, 0, size)?;
     let fill_s = (cpu_ns() - start) as f64 / 1e9;
     let counts = store.counts();
-    // Two headers before each body, and the SearchResultDone after it.
+    // An answer has two headers before the body, and a SearchResultDone after the body.
     let answers = counts.body_bytes + counts.entries * (4 + 4 + 3 + 14);
     println!("{size} entries, generated and added in {fill_s:.2} s");
     println!(

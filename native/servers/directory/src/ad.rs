@@ -16,7 +16,7 @@ pub(crate) const PAGE_ENTRIES: u32 = 1_000;
 /// The most values of an attribute in one answer (MaxValRange, MS-ADTS section 3.1.1.3.4.6).
 pub(crate) const RANGE_VALUES: usize = 1_500;
 
-/// A shorter entry has no attribute with more values than fit in one answer: a value takes at least three
+/// No attribute of a shorter entry has more values than fit in one answer, as a value takes at least three
 /// bytes.
 const RANGED_BYTES: usize = 3 * RANGE_VALUES;
 
@@ -26,11 +26,11 @@ pub(crate) struct Range {
     /// The attribute's description without the range.
     name: Box<[u8]>,
     first: usize,
-    /// `None` for the last value.
+    /// The index of the last requested value; `None` requests all values from `first` on.
     last: Option<usize>,
 }
 
-/// Splits a description with a range.
+/// Splits a description into its name and its range; `None` for a description without a range.
 pub(crate) fn without_range(description: &[u8]) -> Option<(&[u8], Range)> {
     let at = description.iter().rposition(|&byte| byte == b';')?;
     let (name, option) = description.split_at_checked(at)?;
@@ -43,7 +43,7 @@ pub(crate) fn without_range(description: &[u8]) -> Option<(&[u8], Range)> {
     Some((name, Range { name: name.into(), first, last }))
 }
 
-/// Whether an encoded entry may have to be sent in ranges.
+/// Whether an encoded entry is so long that an attribute could have more values than fit in one answer.
 #[inline]
 pub(crate) const fn may_need_ranges(body: &[u8]) -> bool {
     body.len() > RANGED_BYTES
@@ -80,7 +80,8 @@ fn write_range(attribute: &Attribute<'_>, asked: &[Range], out: &mut Vec<u8>) {
     write_attribute(out, &name, attribute.values.iter().flatten().skip(first).take(end - first));
 }
 
-/// Refuses to set a password of Active Directory without TLS (MS-ADTS section 3.1.1.3.1.5).
+/// Refuses a write of Active Directory's password attribute. Called for writes without TLS (MS-ADTS section
+/// 3.1.1.3.1.5).
 pub(crate) fn refuse_in_the_clear<'n>(mut names: impl Iterator<Item = &'n [u8]>) -> Result<(), Refusal> {
     match names.any(auth::is_unicode) {
         true => Err(Refusal::new(

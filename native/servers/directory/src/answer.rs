@@ -44,7 +44,7 @@ pub(crate) fn refused(refusal: &Refusal) -> Verdict<'_> {
     Verdict { matched_dn: &refusal.matched_dn, ..verdict(refusal.code, &refusal.diagnostic) }
 }
 
-/// The longest diagnostic. It may repeat what a client has sent, so it needs a bound.
+/// The most bytes of a diagnostic. A diagnostic may repeat bytes of the request, so its length needs a bound.
 const DIAGNOSTIC_BYTES: usize = 256;
 
 /// The beginning of a text, short enough for a diagnostic.

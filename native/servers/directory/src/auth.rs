@@ -1,4 +1,4 @@
-//! Passwords: their attributes, comparing and hashing them.
+//! The attributes of passwords, and the comparison and hashing of passwords.
 //!
 //! A stored `userPassword` is plaintext, or `{SCHEME}base64(digest salt)` as OpenLDAP and 389-ds write it
 //! (RFC 2307 section 5.3).
@@ -26,10 +26,10 @@ impl fmt::Debug for Password {
 pub(crate) const PASSWORD: &[u8] = b"userPassword";
 /// RFC 4519 section 2.41.
 const PASSWORD_OID: &[u8] = b"2.5.4.35";
-/// Active Directory's password: in quotes, as UTF-16 (MS-ADTS 3.1.1.3.1.5).
+/// Active Directory's password attribute. Its value is in quotes, as UTF-16 (MS-ADTS 3.1.1.3.1.5).
 const UNICODE: &[u8] = b"unicodePwd";
 
-/// Whether an attribute description is a password's.
+/// Whether an attribute description names a password attribute.
 #[inline]
 pub(crate) fn is_password(description: &[u8]) -> bool {
     let is = |name: &[u8]| match description.get(..name.len()) {
@@ -43,13 +43,13 @@ pub(crate) fn is_password(description: &[u8]) -> bool {
         && (is(PASSWORD) || is(PASSWORD_OID) || is(UNICODE))
 }
 
-/// Whether an attribute description is that of Active Directory's password.
+/// Whether an attribute description names Active Directory's password attribute.
 #[inline]
 pub(crate) fn is_unicode(description: &[u8]) -> bool {
     description.eq_ignore_ascii_case(UNICODE)
 }
 
-/// The slow hashes that `password` has to be checked against, as far as `limits` allow.
+/// The stored slow hashes against which `password` has to be checked, within `limits`.
 pub(crate) fn slow(attributes: Attributes<'_>, password: &[u8], limits: &Limits) -> Vec<Slow> {
     let mut left_ns = limits.slow_hash_ms.saturating_mul(1_000_000);
     let passwords = attributes.iter().flatten().filter(|attribute| is_password(attribute.name));

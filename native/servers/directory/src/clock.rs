@@ -15,7 +15,7 @@ pub struct Now {
 }
 
 impl Now {
-    /// The time in the store's units.
+    /// The time in whole seconds, the unit of the store.
     pub(crate) fn seconds(self) -> UnixSeconds {
         UnixSeconds(u32::try_from(self.unix_s).unwrap_or(u32::MAX))
     }

@@ -23,14 +23,14 @@ net::config! {
         schema: Option<PathBuf> = None;
         /// An LDIF file to load.
         ldif: Option<PathBuf> = None;
-        /// The administrator. If it is set, only the administrator may write.
+        /// The DN of the administrator. If there is an administrator, no other client may write.
         admin_dn: Option<String> = None;
         admin_password: Option<Secret> = None;
         /// Whether every write is refused.
         read_only: bool = false;
-        /// Whether clients that have not bound with a name may only bind.
+        /// Whether clients must bind with a name before they may read or write entries.
         require_bind: bool = false;
-        /// The time to live of an entry that registers in the ILS profile without one.
+        /// The time to live of an entry whose registration in the ILS profile states no time to live.
         ils_ttl_s: u32 = ILS_TTL_S;
         /// `None` without TLS.
         tls: Option<Tls> = None;
@@ -41,7 +41,7 @@ net::config! {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// The certificate and key, and the CA of clients.
+    /// The server's certificate and key, and the CA that signs the clients' certificates.
     pub certificate: ServerSpec,
     /// Whether clients begin without TLS and request it (StartTLS). Otherwise all clients begin with TLS
     /// (ldaps).

@@ -15,8 +15,8 @@ pub(crate) struct Page<'a> {
     pub(crate) cookie: &'a [u8],
 }
 
-/// Refuses unsupported critical controls. Every operation supports ManageDsaIT: without referrals it changes
-/// nothing.
+/// Refuses unsupported critical controls. Every operation supports ManageDsaIT, which has no effect in a
+/// directory without referrals.
 pub(crate) fn check(controls: Controls<'_>) -> Result<(), Refusal> {
     match controls.iter().find(|control| control.critical && control.oid != oid::MANAGE_DSA_IT) {
         None => Ok(()),

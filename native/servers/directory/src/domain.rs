@@ -1,4 +1,4 @@
-//! A domain of Active Directory: its names, and attributes of entries that depend on their class or number.
+//! The names of an Active Directory domain, and the attributes that follow from an entry's class or number.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -71,7 +71,7 @@ pub(crate) fn normalise_sid(value: &[u8], out: &mut Vec<u8>) -> bool {
 /// The first number of users and groups that are not part of Windows.
 const FIRST_RELATIVE: u32 = 1_000;
 
-/// Classes whose category has another name (defaultObjectCategory, MS-ADSC).
+/// Classes whose category does not have the name of the class (defaultObjectCategory, MS-ADSC).
 const CATEGORIES: [(&str, &str); 10] = [
     ("user", "Person"),
     ("inetOrgPerson", "Person"),
@@ -85,14 +85,14 @@ const CATEGORIES: [(&str, &str); 10] = [
     ("domainDNS", "Domain-DNS"),
 ];
 
-/// The category of a class, if its name differs from the class's.
+/// The category of a class, if the category and the class have different names.
 pub(crate) fn category(class: &[u8]) -> Option<&'static [u8]> {
     let mut categories = CATEGORIES.iter().filter(|(name, _)| class.eq_ignore_ascii_case(name.as_bytes()));
     categories.next().map(|(_, category)| category.as_bytes())
 }
 
-/// For a class with accounts, sAMAccountType (MS-ADTS section 2.2.11) and primaryGroupID: the group of all
-/// users or all computers of a domain. Groups have no primary group.
+/// The sAMAccountType (MS-ADTS section 2.2.11) and the primaryGroupID of a class with accounts. The primary
+/// group is the group of all users or of all computers in a domain. Groups have no primary group.
 pub(crate) fn account(class: &str) -> Option<(&'static str, Option<&'static str>)> {
     Some(match class {
         "user" | "inetOrgPerson" => ("805306368", Some("513")),

@@ -1,9 +1,9 @@
 //! Finds expired dynamic entries (RFC 2589), second by second.
 //!
-//! A wheel of doubly linked lists, one per second of the coming hour. It takes eight bytes per entry, and
-//! nothing before the first dynamic entry. An entry is in the list of the second under which it was filed. A
-//! refresh only changes the entry's deadline, and the entry is filed again when its list comes up. So keeping
-//! a user online costs one store to memory, however many users there are.
+//! A wheel of doubly linked lists, one per second of the coming hour. The wheel takes eight bytes per entry,
+//! and no memory before the first dynamic entry. An entry is in the list of the second under which it was
+//! filed. A refresh changes only the entry's deadline; the entry is filed again when the second of its list
+//! is reached. So keeping a user online costs one store to memory, however many users there are.
 
 /// The seconds of one turn of the wheel. An entry with a later deadline is found, and filed again, once per
 /// turn.
@@ -50,8 +50,8 @@ impl Wheel {
         }
     }
 
-    /// Removes the next entry whose list has come up. The entry is due, or was refreshed meanwhile, or is due
-    /// a full turn later; unless it is due, the caller inserts it again.
+    /// Removes the next entry from a list whose second has been reached. This entry is due now, was refreshed
+    /// after it was filed, or is due a full turn later. If it is not due now, the caller inserts it again.
     pub(crate) fn pop(&mut self, now: u32) -> Option<u32> {
         if self.links.is_empty() {
             self.next = now;
@@ -66,7 +66,7 @@ impl Wheel {
             if self.next > now {
                 return None;
             }
-            // After a long pause, every list has come up at most once.
+            // After a pause of more than one turn, no list need be moved twice.
             self.next = self.next.max(now.saturating_sub(SECONDS - 1));
             self.take_over(self.next % SECONDS);
             self.next += 1;

@@ -51,8 +51,8 @@ impl Names {
             }
         }
         match user {
-            // Without the class, the last part shows that this is an ILS name: it goes from the general to
-            // the particular, unlike a DN.
+            // An ILS name goes from the general to the particular, unlike a DN. So if the class is missing,
+            // the last part shows that the name is an ILS name.
             Some(user) if person || last_is_user => {
                 out.clear();
                 out.extend_from_slice(b"cn=");

@@ -32,12 +32,12 @@ net::limits! {
         /// per byte: U+FDFA becomes eleven times as long (NFKC).
         filter_bytes: usize = 64 << 10;
         /// The bytes of one entry that the evaluation of a filter may read, 2 ns each. An attribute costs 16
-        /// bytes per term. A value costs 16 and its bytes per term that reads it, and two for each unit of
-        /// `write_work` for its preparation. The values of a long list are prepared once for all terms, so
-        /// any number of terms may ask for members of a group of 10,000; of substring terms, some twenty may.
-        /// The values of the largest entry can be prepared once. In a domain of Active Directory an entry's
-        /// groups count as well, for filters and answers: 2 us per group and for the members that are
-        /// compared.
+        /// bytes for each term. A value costs 16 bytes and its own bytes for each term that reads the value;
+        /// its preparation costs two bytes for each unit of `write_work`. The values of a long list are
+        /// prepared once for all terms. So a filter may have any number of equality terms on the members of a
+        /// group of 10,000, but only some twenty substring terms. The limit allows the preparation of all
+        /// values of the largest entry once. In a domain of Active Directory an entry's groups count as well,
+        /// in filters and in answers: 2 us for each group, and the cost of the members that are compared.
         filter_work: usize = 8 << 20;
         /// Attributes that one search requests. People have 25, and SSSD requests 60.
         requested_attributes: usize = 256;
@@ -46,12 +46,12 @@ net::limits! {
         /// Values of an entry. Every write to an entry reads all its values under the store's lock, which
         /// takes ten milliseconds for a group of 10,000 members.
         values_per_entry: usize = 10_000;
-        /// Bytes of an entry, including its name: the limit of a message. An unread answer holds at most one
-        /// entry.
+        /// Bytes of an entry, including its name. The default is the default limit of a message. An unread
+        /// answer holds at most one entry.
         entry_bytes: usize = 4 << 20, in 1..=1 << 30;
         /// Memory of one connection: its longest message, an unread entry, and its running and paged
-        /// searches. Filters and candidate lists of searches are usually small; the largest takes two
-        /// mebibytes.
+        /// searches. The filter and the candidates of a search are usually small, and take two mebibytes at
+        /// most.
         connection_bytes: usize = 16 << 20;
         /// Changes of one modify, which are all applied under one lock of the store.
         changes_per_modify: usize = 1_000;
@@ -67,15 +67,16 @@ net::limits! {
         /// subordinates, each counted as at least a kibibyte. 16 MiB are 16,384 people and take some 40 ms.
         rename_bytes: usize = 16 << 20;
         /// Bytes of a password. A bind hashes the password with the salt of each stored value, 10,000 at
-        /// most, which takes some 30 ms at this length. The limit of bcrypt is 72 bytes, that of PAM 512.
+        /// most, which takes some 30 ms at this length. bcrypt has a limit of 72 bytes, and PAM has a limit
+        /// of 512 bytes.
         password_bytes: usize = 1 << 10;
         /// Slow hashes of one entry that a bind checks one after the other; further hashes are ignored.
         /// People have one slow hash, or two during a change of password.
         slow_hashes: usize = 4;
-        /// The time of the hashes of one bind in milliseconds. A value that would take longer, by an estimate
-        /// for a slow machine, never matches; a check that takes longer in CPU time is refused. Other clients
-        /// wait as long for their logins. PBKDF2 with 600,000 rounds takes 100, argon2 with 64 MiB 300; a
-        /// client may store a value that takes a million years.
+        /// The time of the hashes of one bind in milliseconds. A stored value that would take longer, by an
+        /// estimate for a slow machine, never matches; a check that takes longer in CPU time is refused.
+        /// Logins of other clients wait up to this time. PBKDF2 with 600,000 rounds takes 100 ms, argon2 with
+        /// 64 MiB takes 300 ms; a client could store a value that takes a million years.
         slow_hash_ms: u64 = 1_000;
         /// Memory of all running hashes in bytes; a value that needs more is ignored. Enough for sixteen
         /// hashes of argon2 with 64 MiB.
@@ -85,12 +86,13 @@ net::limits! {
         running_searches: usize = 100, in 1..=usize::MAX;
         /// Unfinished paged searches of one connection; the oldest is dropped first.
         paged_searches: usize = 16, in 1..=usize::MAX;
-        /// Entries of one search; 0 for all, as retrieving all people is one of the paper's operations.
+        /// Entries of one search. The default, 0, means no limit, as retrieving all people is one of the
+        /// paper's operations.
         search_entries: u32 = 0;
         /// Seconds of one search; 0 for no limit.
         search_s: u32 = 0;
-        /// A connection that is idle for this long is closed; 0 for never, as LDAP clients keep connections for
-        /// days.
+        /// A connection that is idle for this long is closed. The default, 0, means never, as LDAP clients
+        /// keep connections for days.
         idle_ms: u64 = 0;
     }
 }

@@ -36,7 +36,8 @@ pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<(u8,
 }
 
 /// The refusal of a filter beyond a limit. A term takes at least one byte (a piece of a substring assertion
-/// between asterisks) and a level two, so most filters are too short to exceed a limit and are not walked.
+/// between asterisks), and a level of nesting takes two bytes. Most filters are too short to exceed a limit,
+/// so their terms are not counted.
 #[inline]
 pub(crate) fn filter(filter: Filter<'_>, limits: &Limits) -> Option<Refusal> {
     let bytes = filter.element().value.len();

@@ -37,10 +37,10 @@ impl WaitingRequest {
     }
 }
 
-/// The continuation if the password was right.
+/// The action that follows if the password is right.
 #[derive(Debug)]
 pub(crate) enum WaitingRequest {
-    /// The client becomes this entry.
+    /// The client is bound as this entry.
     Bind(Box<[u8]>),
     /// The entry gets this password, or a generated one.
     PasswordModify(Box<[u8]>, Option<Password>),

@@ -26,8 +26,8 @@ pub(crate) struct Settings {
     /// Whether the directory has the limits of Active Directory.
     pub(crate) ad: bool,
     pub(crate) started: UnixSeconds,
-    /// Whether any entry has ever had a password. Until then, which for a benchmark is always, answers need
-    /// not be searched for passwords to remove.
+    /// Whether any entry has ever had a password. Without passwords, as in most benchmarks, answers need not
+    /// be searched for passwords to remove.
     pub(crate) passwords: AtomicBool,
     pub(crate) unknown: UnknownNames,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Tls {
     pub(crate) acceptor: Acceptor,
-    /// Whether clients request TLS (StartTLS); otherwise they begin with it.
+    /// Whether clients request TLS (StartTLS); otherwise every connection begins with TLS.
     pub(crate) start: bool,
     /// Whether clients need certificates.
     pub(crate) mutual: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Admin {
 }
 
 impl Settings {
-    /// The names in `config` have been checked.
+    /// The caller has checked the names in `config`.
     pub(crate) fn new(config: &Config, ils: Option<Names>, started: UnixSeconds) -> Self {
         let admin = config.admin_dn.as_ref().map(|dn| Admin {
             dn: dn.clone(),
@@ -103,7 +103,7 @@ impl Settings {
         if self.ad { size.min(ad::PAGE_ENTRIES) } else { size }
     }
 
-    /// Whether answers may contain passwords.
+    /// Whether answers could contain passwords.
     #[inline]
     pub(crate) fn has_passwords(&self) -> bool {
         // Relaxed: the flag is read under the store's lock. The writer of a password sets the flag before it

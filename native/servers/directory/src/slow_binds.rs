@@ -1,11 +1,11 @@
 //! Slow password hashes, checked by separate threads: a check takes up to seconds and must not delay the requests
 //! of other clients.
 //!
-//! One check runs for each core but one, and at least one, in threads that start on demand and have the lowest
-//! priority. Client addresses take turns; within one address, quick checks overtake slow ones ([`Ticket`]). A
-//! check starts when the running checks leave enough memory. A check that takes longer than `slow_hash_ms` cannot
-//! be interrupted: its password is refused, and the next check starts beside it. A connection reads no further
-//! message until its check is answered ([`net::Step::Wait`]). If a client disconnects, its check leaves the queue.
+//! The number of checks that run at a time is one less than the number of cores, and at least one. Their
+//! threads start on demand and have the lowest priority. Client addresses take turns; within one address,
+//! quick checks overtake slow ones ([`Ticket`]). A check starts when the running checks leave enough memory.
+//! A check that takes longer than `slow_hash_ms` cannot be interrupted: its password is refused, and the next
+//! check starts beside it.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -27,7 +27,8 @@ use crate::auth::Password;
 /// The lowest scheduling priority (nice(1)).
 const LOWEST: i32 = 19;
 
-/// How many checks beyond `slow_hash_ms` may run beside the regular ones.
+/// The most overdue checks, which have taken longer than `slow_hash_ms`, that may run beside the regular
+/// checks.
 const MOST_OVERDUE: usize = 3;
 
 /// Later, quicker checks of the same address may overtake a check for this many times its estimated duration.
@@ -100,7 +101,7 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) struct SlowBinds {
     mailboxes: Mailboxes<(ConnectionId, Outcome)>,
-    /// The most checks that run at a time, overdue ones not counted.
+    /// The most checks that run at a time, without the overdue checks.
     most_in_time: usize,
     most_bytes: u64,
     longest: Duration,
@@ -128,8 +129,8 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ticket {
     from: IpAddr,
-    /// Arrival time plus [`PATIENCE`] times the estimated CPU time. An expensive value delays cheap ones little, and no
-    /// check waits for ever.
+    /// The arrival time plus [`PATIENCE`] times the estimated CPU time. So an expensive check delays cheap
+    /// checks little, and no check waits for ever.
     due_ns: u64,
     number: u64,
 }
@@ -210,7 +211,8 @@ impl SlowBinds {
         let _ = setpriority_process(None, LOWEST);
         while let Some((ticket, id, check)) = self.next() {
             self.assure_thread();
-            // A panic in a hash would end the thread and leave its memory and its place counted.
+            // Without the catch, a panic in a hash would end the thread, and the memory and the place of the
+            // check would stay counted.
             let outcome = catch_unwind(AssertUnwindSafe(|| check.run(self.longest)));
             let mut state = self.state();
             state.running.remove(&ticket);
@@ -268,7 +270,8 @@ impl State {
 }
 
 impl Place {
-    /// Tells the connection that its client has disconnected, so that it does not wait for the outcome.
+    /// Tells the connection that its client has disconnected, so that the connection does not wait for the
+    /// outcome.
     pub(crate) fn give_up(self) {
         self.binds.mailboxes.send(self.id.thread, (self.id, Outcome::Gone));
     }

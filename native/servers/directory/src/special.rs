@@ -92,7 +92,7 @@ fn root_dse(session: &Session, turn: &mut Turn<'_>) -> Special {
         root.attributes.push(("supportedCapabilities", owned(&domain::CAPABILITIES)));
     }
     if !mechanisms.is_empty() {
-        // An attribute has at least one value.
+        // An attribute has at least one value, so an empty list of mechanisms is omitted.
         root.attributes.push(("supportedSASLMechanisms", owned(mechanisms)));
     }
     root
@@ -166,8 +166,8 @@ impl Special {
     }
 }
 
-/// Whether a search selects this attribute (RFC 4511 section 4.5.1.8, RFC 3673). A name that the schema lacks is
-/// operational.
+/// Whether a search selects this attribute (RFC 4511 section 4.5.1.8, RFC 3673). A name that the schema lacks
+/// counts as operational.
 fn is_selected(name: &str, search: &SearchRequest<'_>, schema: &Schema) -> bool {
     let id = schema.resolve(name.as_bytes());
     let is_user = id.is_some_and(|id| schema.attribute(id).usage == Usage::UserApplications);

@@ -29,7 +29,7 @@ const TEXTS: [u8; 4] = [0x0c, 0x13, 0x14, 0x16];
 /// The subject's name; `None` if it has a part that is not text, or a part whose type has no name.
 pub(crate) fn of(certificate: &[u8]) -> Option<Vec<u8>> {
     let mut fields = Reader::new(certificate).sequence().ok()?.sequence().ok()?;
-    // The version, then serial number, signature, issuer and validity.
+    // Skips the version, then the serial number, the signature algorithm, the issuer and the validity.
     fields.optional(tag::context_constructed(0)).ok()?;
     for _ in 0..4 {
         fields.element().ok()?;

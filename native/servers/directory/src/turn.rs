@@ -62,7 +62,7 @@ impl Turn<'_> {
         self.now.seconds()
     }
 
-    /// Whether this turn's time for scanning is used up. The first call begins it.
+    /// Whether this turn's time slice for long work is used up. The first call begins the slice.
     pub(crate) fn is_over(&mut self) -> bool {
         self.slice.begin();
         self.slice.is_over()

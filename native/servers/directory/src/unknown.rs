@@ -1,5 +1,5 @@
-//! Unknown names in requests of a domain's clients. A filter with such a name is never true and such an
-//! attribute is always absent (RFC 4511 section 4.5.1), and the client takes that for a valid answer.
+//! Unknown names in requests of a domain's clients. A filter with an unknown name is never true, and an
+//! unknown attribute is always absent (RFC 4511 section 4.5.1); the client takes this answer for a valid one.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ use wire::ldap::filter::{Filter, Kind};
 
 use crate::schema::{IN_CHAIN, Schema, rule};
 
-/// The most names, and the most bytes of a name: clients may invent names.
+/// The most names, and the most bytes of a name, as clients can invent names.
 const MOST: usize = 64;
 
-/// In the order of the first request.
+/// The names in the order in which they were first requested.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownNames(Mutex<Vec<String>>);
 

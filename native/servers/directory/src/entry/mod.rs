@@ -1,4 +1,4 @@
-//! The selection of an entry's attributes for an answer, and their names.
+//! The selection of attributes for an answer, and the names of these attributes in the answer.
 
 mod write;
 
@@ -11,10 +11,10 @@ use crate::store::{Operational, has_options};
 /// The spelling and order of attributes in answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Naming {
-    /// As the schema spells them, in the entry's order, like LDAP servers.
+    /// Attributes are spelled as in the schema and ordered as in the entry, like in answers of LDAP servers.
     #[default]
     Canonical,
-    /// As the request spells them, in the request's order, like ILS servers.
+    /// Attributes are spelled and ordered as in the request, like in answers of ILS servers.
     AsRequested,
 }
 
@@ -33,7 +33,7 @@ pub struct Projection {
     pub(crate) ranges: Vec<Range>,
 }
 
-/// A listed description.
+/// An attribute description that a search lists.
 #[derive(Debug, Clone)]
 struct Wanted {
     /// The range of the requested spelling in `names`.
@@ -67,7 +67,8 @@ impl Projection {
             match asked {
                 b"*" => self.all_user = true,
                 b"+" => self.all_operational = true,
-                // No attributes; ignored beside other descriptions (RFC 4511 section 4.5.1.8).
+                // `1.1` requests no attributes, and is ignored beside other descriptions (RFC 4511 section
+                // 4.5.1.8).
                 b"1.1" => {}
                 _ => match without_range(asked).filter(|_| ranged) {
                     Some((name, range)) => {
@@ -84,7 +85,7 @@ impl Projection {
         }
     }
 
-    /// The heap memory it holds.
+    /// The bytes of heap memory that the selection holds.
     pub(crate) fn bytes(&self) -> usize {
         // The name of a range is not longer than its wanted description.
         size_of_val(self.wanted.as_slice()) + 2 * self.names.len() + size_of_val(self.ranges.as_slice())

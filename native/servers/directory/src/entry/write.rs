@@ -38,8 +38,8 @@ impl Store {
 }
 
 impl Store {
-    /// Adds the selected attributes of Active Directory to such a body; false if the budget is exhausted
-    /// before.
+    /// Adds the selected attributes of Active Directory to a body that [`Self::write_projected`] or the store
+    /// has written; false if the budget is exhausted before all are added.
     pub(crate) fn add_constructed(
         &self,
         id: EntryId,
@@ -110,7 +110,8 @@ impl Projection {
         wanted.iter().any(|wanted| self.is_wanted(schema, wanted, description))
     }
 
-    /// The requested spelling applies to the type itself; subtypes and options keep their own.
+    /// The name of an attribute in the answer: a listed type has the requested spelling; a subtype or a
+    /// description with options has the stored spelling.
     fn requested_name<'n>(&'n self, schema: &Schema, wanted: &Wanted, stored: &'n [u8]) -> &'n [u8] {
         let asked = self.name(wanted.asked);
         let is_type = schema.canonical_name(wanted.id).as_bytes() == stored;

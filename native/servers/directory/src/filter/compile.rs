@@ -134,7 +134,7 @@ impl CompiledFilter {
         Some(Item { target, test })
     }
 
-    /// Nested group membership, if the server constructs memberOf.
+    /// Compiles a test for direct or indirect membership in a group, if the server constructs memberOf.
     fn in_chain(&mut self, schema: &Schema, attribute: &[u8], value: &[u8]) -> Option<Item> {
         let (id, target) = self.known.target(schema, attribute)?;
         let computed = match schema.canonical_name(id) {
@@ -144,7 +144,7 @@ impl CompiledFilter {
         };
         let test =
             self.equal(schema, Matching::DistinguishedName, value).filter(|_| schema.has_member_of())?;
-        // No stored value is the empty DN.
+        // An empty name and no subtypes keep the test from stored values: only the computed value is tested.
         let (name, subtypes) = (Span::default(), Span::default());
         Some(Item { target: Target { computed: Some(computed), name, subtypes, ..target }, test })
     }

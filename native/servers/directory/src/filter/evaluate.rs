@@ -60,7 +60,7 @@ impl CompiledFilter {
         self.evaluate(&subject, effort) == Truth::True
     }
 
-    /// Evaluates the filter on an entry. An empty filter, never compiled, is undefined.
+    /// Evaluates the filter on an entry. A filter that was never compiled is Undefined.
     #[inline]
     pub(crate) fn evaluate(&self, subject: &Subject<'_>, effort: &mut Effort) -> Truth {
         self.node(0, subject, effort).0
@@ -85,8 +85,9 @@ impl CompiledFilter {
         }
     }
 
-    /// `decisive` if an operand has that value; otherwise Undefined if an operand is Undefined; otherwise the
-    /// other value, which an empty list has, too (RFC 4526).
+    /// Combines the operands of an And or Or. The value is `decisive` if an operand has this value; otherwise
+    /// Undefined if an operand is Undefined; otherwise the opposite of `decisive`, which is also the value
+    /// without operands (RFC 4526).
     fn combine(
         &self,
         at: usize,

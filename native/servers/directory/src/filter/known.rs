@@ -4,8 +4,8 @@ use super::node::{Span, Target};
 use crate::schema::{AttributeId, Schema, base};
 use crate::store::Operational;
 
-/// With more names, the cache is cleared before the next filter, and names beyond this number are not
-/// searched. Filters of programs have two or three names.
+/// A cache with more names is cleared before the next filter. Lookups search only this many names. Filters of
+/// programs have two or three names.
 const MANY: usize = 32;
 
 #[derive(Debug, Clone, Default)]
@@ -14,15 +14,15 @@ pub(super) struct Known {
     stamp: u64,
     descriptions: Vec<(Span, AttributeId, Target)>,
     classes: Vec<(Span, u16)>,
-    /// The position at which the search for the next description begins: after the previous one, as in the
-    /// previous filter.
+    /// The position where the search for the next description begins: after the description that was found
+    /// last, because filters usually repeat the order of the previous filter.
     next: usize,
     names: Vec<Span>,
     bytes: Vec<u8>,
 }
 
 impl Known {
-    /// The heap memory it holds.
+    /// The bytes of heap memory that the cache holds.
     pub(super) fn bytes(&self) -> usize {
         let (descriptions, classes) =
             (size_of_val(self.descriptions.as_slice()), size_of_val(self.classes.as_slice()));
@@ -46,7 +46,7 @@ impl Known {
         }
     }
 
-    /// The type of a description, and the names under which entries have its values.
+    /// The type of a description, and the names of the stored attributes with values of the type.
     #[inline]
     pub(super) fn target(&mut self, schema: &Schema, description: &[u8]) -> Option<(AttributeId, Target)> {
         let is_it = |&(span, ..): &(Span, AttributeId, Target)| span.of(&self.bytes) == description;

@@ -28,7 +28,7 @@ impl CompiledFilter {
         self.nodes.get(at)
     }
 
-    /// The heap memory it holds.
+    /// The bytes of heap memory that the filter holds.
     pub(crate) fn bytes(&self) -> usize {
         let (nodes, pieces) = (size_of_val(self.nodes.as_slice()), size_of_val(self.pieces.as_slice()));
         nodes + pieces + self.bytes.len() + self.known.bytes()

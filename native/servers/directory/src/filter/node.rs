@@ -50,13 +50,13 @@ pub(crate) struct Item {
 /// The attribute whose values are tested.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Target {
-    /// The asserted type; `None` for every type to which the rule applies.
+    /// The asserted type; with `None`, every type to which the matching rule applies is tested.
     pub(crate) attribute: Option<AttributeId>,
     /// `None` unless the attribute is computed.
     pub(crate) computed: Option<Operational>,
     /// The canonical name of the type.
     pub(super) name: Span,
-    /// The canonical names of its subtypes.
+    /// The canonical names of the type's subtypes.
     pub(super) subtypes: Span,
     /// The asserted description if it has options, otherwise empty.
     pub(super) options: Span,
@@ -78,7 +78,7 @@ pub(crate) enum Test {
         raw: Span,
         class: Option<u16>,
     },
-    /// At or after the assertion; at or before it; before it.
+    /// The value is at or after the assertion. `AtMost` tests for at or before, `Before` for before.
     AtLeast {
         matching: Matching,
         normal: Span,
@@ -95,7 +95,7 @@ pub(crate) enum Test {
         matching: Matching,
         pieces: Span,
     },
-    /// A number with all of these bits, or with any of them.
+    /// The value is a number that has all bits of `mask`, or any of these bits.
     Bits {
         mask: i64,
         all: bool,

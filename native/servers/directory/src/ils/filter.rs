@@ -46,7 +46,7 @@ fn write_wildcard(attribute: &[u8], value: &[u8], out: &mut Vec<u8>) {
     filter::write_substrings(out, attribute, filter::pieces(value.split(|byte| *byte == b'%')));
 }
 
-/// Whether a filter matches at most one user: it has the complete name.
+/// Whether a filter contains the complete name of a user, so that it matches at most one user.
 pub(super) fn names_one(filter: Filter<'_>) -> bool {
     match filter.kind() {
         Kind::And(filters) => filters.iter().any(names_one),

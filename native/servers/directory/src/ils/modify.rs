@@ -17,8 +17,8 @@ const DELETE_APPLICATION: &[u8] = b"1";
 /// The replace operation of RFC 4511 section 4.6.
 const REPLACE: u8 = 2;
 
-/// Changes an entry in the ILS profile. With a `smodop` the given attributes are set, or cleared; without one
-/// this is an ordinary modify.
+/// Changes an entry in the ILS profile. A request with `smodop` sets or clears the listed attributes; a
+/// request without `smodop` is an ordinary modify.
 pub(crate) fn modify(modify: &ModifyRequest<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let now = turn.seconds();
     let dn = turn.settings.stored_name(modify.dn, &mut turn.scratch.name);

@@ -26,7 +26,7 @@ pub(crate) fn register(names: &Names, add: &AddRequest<'_>, turn: &mut Turn<'_>)
     turn.access.write().add(dn, Attributes(attributes), now).map(drop)
 }
 
-/// The attributes of an add about class and time to live.
+/// The class and the time to live among the attributes of an add.
 #[derive(Debug, Default)]
 struct RegistrationAttributes {
     class: bool,
@@ -78,7 +78,7 @@ fn is(attribute: &Attribute<'_>, name: &[u8]) -> bool {
     attribute.name.eq_ignore_ascii_case(name)
 }
 
-/// Appends the attributes, with missing ones and without empty ones.
+/// Appends the attributes: empty attributes are omitted, and missing attributes are added.
 fn complete(attributes: Attributes<'_>, given: &RegistrationAttributes, ttl_s: u32, out: &mut Vec<u8>) {
     if !given.class {
         write_attribute(out, b"objectClass", CLASSES);

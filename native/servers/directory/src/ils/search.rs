@@ -17,8 +17,8 @@ use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::{Scratch, Turn};
 
-/// The most entries that one search evaluates, and the most that it keeps online. Names are unique, so one is
-/// enough.
+/// The most entries that one search evaluates, and the most entries that one search keeps online. Names are
+/// unique, so a client needs to keep one entry online.
 const LOOKED_AT: usize = 256;
 const REFRESHED: usize = 8;
 
@@ -50,7 +50,8 @@ fn translated(
     let meaning = names.read(search.base, name);
     let ttl_s = rewrite(search.filter, filter);
     let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);
-    // The rewritten filter may have more terms: the text between two percent signs is a piece.
+    // The rewritten filter can have more terms than the original: the text between two percent signs is a
+    // piece.
     if let Some(refusal) = request_bounds::filter(filter, &turn.settings.limits) {
         return Err(refusal);
     }
@@ -82,8 +83,8 @@ fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {
         && !matches!(search.filter.kind(), Kind::Present(_))
 }
 
-/// Refreshes the users in the search's result. An entry whose evaluation takes long waits for a turn for long
-/// requests, as the store is locked for writing.
+/// Refreshes the users in the search's result. If the evaluation of an entry takes long, the request waits
+/// for a turn for long requests, because the store is locked for writing.
 fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<Step, Refusal> {
     compile(search.filter, turn);
     let now = turn.seconds();

@@ -10,7 +10,7 @@ use super::table::HashPairs;
 /// bytes per entry.
 const DIRECT: usize = 8;
 
-/// Set in the number of a bitmap.
+/// The bit that marks a number in the table as the number of a bitmap.
 const LISTED: u32 = 1 << 31;
 
 /// The index of one attribute.
@@ -23,7 +23,7 @@ pub(crate) struct EqualityIndex {
 
 #[derive(Debug)]
 pub(crate) enum Hits<'i> {
-    /// Up to [`DIRECT`] entries, in no order.
+    /// Up to [`DIRECT`] entries, in no particular order.
     Few([u32; DIRECT], usize),
     Many(&'i RoaringBitmap),
 }

@@ -49,7 +49,7 @@ const INDEXED: [&str; 17] = [
     "userPrincipalName",
 ];
 
-/// Logins by one of the last two are looked up in the index only.
+/// A login by one of the last two attributes uses the index and never a scan.
 const FROM_THE_START: [&str; 4] = ["cn", "uid", "sAMAccountName", "userPrincipalName"];
 
 /// The number of the index on objectClass, the first of [`INDEXED`].
@@ -84,7 +84,8 @@ impl Part {
 /// All indexes of a store; see the module.
 #[derive(Debug)]
 pub(crate) struct Indexes {
-    /// By type: the index that has the type's values, of the type itself or of a supertype.
+    /// For each type, the number of the index with the type's values: the index of the type or of a
+    /// supertype.
     by_type: Vec<u8>,
     indexes: Vec<AttributeIndex>,
     hasher: RandomState,
@@ -132,7 +133,7 @@ impl Indexes {
         self.by_type.get(usize::from(id.0)).copied().filter(|&index| index != NOT_INDEXED)
     }
 
-    /// The index that has every entry a filter on this type may match.
+    /// The index with every entry that a filter on this type can match.
     #[inline]
     pub(crate) fn of_assertions(&self, id: AttributeId) -> Option<u8> {
         self.of_values(id).filter(|&index| self.indexes[usize::from(index)].attribute == id)
@@ -150,7 +151,7 @@ impl Indexes {
         self.chain(0, normal)
     }
 
-    /// The hash of a name from that of its parent: names are hashed from the root down.
+    /// The hash of a name, computed from the hash of the parent's name: names are hashed from the root down.
     #[inline]
     pub(crate) fn chain(&self, parent: u32, normal: &[u8]) -> u32 {
         let mut hasher = self.hasher.build_hasher();

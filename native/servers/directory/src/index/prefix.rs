@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// The length of a stored prefix. Evaluating the filter distinguishes values that only differ later.
+/// The length of a stored prefix. Longer values with equal prefixes are distinguished by evaluating the
+/// filter.
 const KEPT: usize = 12;
 
 /// The beginning of a normal form, padded with zeros, and the entry's number.
@@ -28,7 +29,8 @@ impl PrefixIndex {
     }
 
     /// The entries that may have a value whose normal form starts with `prefix`, in ascending order. `None`
-    /// if there are more than `most`, or more than `left`, from which visited entries are subtracted.
+    /// if there are more than `most` or more than `left` entries. The number of visited entries is subtracted
+    /// from `left`.
     pub(crate) fn get(&self, prefix: &[u8], most: usize, left: &mut usize) -> Option<Vec<u32>> {
         let most = most.min(*left);
         let range = cell(prefix, 0, 0)..=cell(prefix, u32::MAX, u8::MAX);

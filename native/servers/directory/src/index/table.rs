@@ -69,7 +69,7 @@ impl HashPairs {
 }
 
 impl Shard {
-    /// The home of a hash: grows with the hash, from the first place to the last.
+    /// The home of a hash. A greater hash has the same home or a later home.
     #[inline]
     fn home(&self, hash: u32) -> usize {
         ((u64::from(hash << SHARD_BITS) * u64::from(self.places)) >> 32) as usize

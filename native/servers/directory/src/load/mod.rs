@@ -38,7 +38,7 @@ pub enum LoadError {
     Schema { path: PathBuf, source: SchemaError },
     #[error("{}, {source}", path.display())]
     Ldif { path: PathBuf, source: LdifError },
-    /// A record of the file is a change, or the directory refuses it.
+    /// A record of the file is a change record, or the directory refuses to add the entry.
     #[error("{}, line {line}: {dn:?} was not added: {why}", path.display())]
     Record {
         path: PathBuf,
@@ -108,7 +108,8 @@ pub(crate) fn fill(
     Ok(())
 }
 
-/// The container of ILS users: the population's, or the usual one of Internet Locator Servers.
+/// The names of ILS users. Their container is the base of the population, or the usual container of Internet
+/// Locator Servers.
 pub(crate) fn ils_names(config: &Config, people: Option<&Population>) -> Option<Names> {
     matches!(config.profile, people::Profile::Ils).then(|| {
         let container = match people {

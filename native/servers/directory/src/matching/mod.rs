@@ -113,7 +113,7 @@ fn normalise_uuid(value: &[u8], out: &mut Vec<u8>) -> bool {
     is_uuid
 }
 
-/// The name of a category, or of a class, which means the class's category.
+/// Appends the name of a category in lower case. The name of a class stands for the class's category.
 fn normalise_category(value: &[u8], out: &mut Vec<u8>) {
     let name = value.split(|byte| *byte == b',').next().unwrap_or_default();
     match name.iter().position(|byte| *byte == b'=') {

@@ -60,7 +60,8 @@ fn prepare_text_piece(how: Preparation, kind: PieceKind, piece: &[u8], out: &mut
     }
     let start = out.len();
     prepare_doubled(how.piece(first, last), piece, out);
-    // A piece of spaces only is one space in any position; the code for the edges writes it.
+    // A piece that consists of spaces is prepared as one space. In a first or last piece, the space at the
+    // edge is this space.
     if last && (out.len() > start || piece.is_empty() || !out[..start].ends_with(b" ")) {
         out.push(b' ');
     }
@@ -72,7 +73,7 @@ fn prepare_doubled(how: Preparation, text: &[u8], out: &mut Vec<u8>) {
     prepare(text, how, out);
     let (mut from, inner) = (out.len(), start + 1..out.len().saturating_sub(1));
     let spaces = out.get(inner.clone()).unwrap_or_default().iter().filter(|byte| **byte == b' ').count();
-    // Backwards, so that each byte moves once.
+    // The loop runs backwards, so that each byte moves once.
     out.resize(from + spaces, b' ');
     let mut to = out.len();
     while from < to {

@@ -1,4 +1,5 @@
-//! Checks the syntax of values (RFC 4517 section 3.3). Most checks are those of the equality rule.
+//! Checks the syntax of values (RFC 4517 section 3.3). Numbers, truth values and times are valid if their
+//! matching rule has a normal form of the value.
 
 use wire::dn::Dn;
 

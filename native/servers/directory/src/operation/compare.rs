@@ -36,8 +36,8 @@ fn decide(
     controls::check(request.controls)?;
     access::may_read(turn.settings, &session.identity)?;
     if auth::is_password(compare.attribute) {
-        // The flag is read under the lock of the comparison: another client may store the first password
-        // meanwhile.
+        // The flag for stored passwords is read under the lock of the comparison, because another client
+        // could store the first password between two locks.
         turn.access.read();
         if access::hides_passwords(turn.settings, &session.identity) {
             return Err(access::password_refusal());

@@ -18,8 +18,8 @@ pub(super) const fn is_long(message: &[u8]) -> bool {
     message.len() > MESSAGE
 }
 
-/// Whether an operation takes long: it has many values, or its entry has. A search notices this while it
-/// runs, unless compiling its filter takes long.
+/// Whether an operation takes long, because the operation or its entry has many values. A search finds out
+/// while it runs, unless compiling its filter takes long.
 #[inline]
 pub(super) fn takes_long(operation: &Operation<'_>, turn: &mut Turn<'_>) -> bool {
     match operation {

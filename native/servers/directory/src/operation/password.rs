@@ -103,7 +103,8 @@ fn read(value: Option<&[u8]>) -> Result<PasswordModifyRequest<'_>, BerError> {
     })
 }
 
-/// The user whose password is set: the named user, with or without the prefix `dn:`, or the client's own.
+/// The user whose password is set: the user named in the request, with or without the prefix `dn:`, or else
+/// the user as which the client is bound.
 fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result<&'a [u8], Refusal> {
     match (request.user, &session.identity) {
         (Some(user), _) if !user.is_empty() => Ok(user.strip_prefix(b"dn:").unwrap_or(user)),
@@ -115,8 +116,9 @@ fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result
     }
 }
 
-/// The administrator may set any password; other users may set their own, and a password of which they know the old
-/// value. Without an administrator every client may write everything, passwords included. Returns the pending check.
+/// The administrator may set any password; other users may set their own, and a password of which they know
+/// the old value. Without an administrator every client may write everything, passwords included. Returns the
+/// check of the old password, if a slow hash is left to check.
 fn authorize(
     session: &Session,
     user: &[u8],
@@ -132,7 +134,8 @@ fn authorize(
     }
 }
 
-/// The refusal of a wrong old password, which applies to the administrator, too (RFC 3062 section 2).
+/// The refusal of a request with a wrong old password, even if the administrator sends the request (RFC 3062
+/// section 2).
 pub(super) fn wrong_old() -> Refusal {
     Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong")
 }

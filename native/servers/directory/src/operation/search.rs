@@ -15,7 +15,7 @@ use crate::special;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// Answers a search, or begins to.
+/// Answers a short search completely, and begins to answer a longer search.
 #[inline]
 pub(crate) fn start(
     session: &mut Session,

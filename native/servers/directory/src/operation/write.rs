@@ -23,7 +23,7 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
     turn.counters.adds += 1;
     let outcome = allow(session, request, turn).and_then(|()| {
         if add.attributes.0.is_empty() {
-            // Checked before the name, as in other servers.
+            // The attributes are checked before the name, as in other servers.
             return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "an entry has attributes"));
         }
         if turn.settings.ad && session.secured.is_none() {

@@ -38,7 +38,8 @@ const LONG: usize = 2 << 10;
 /// Entries answered before the size of the output buffer is checked again.
 const MATCHES: usize = 8;
 
-/// A search that requests more attributes than this, more than a person has, answers one entry at a time.
+/// A search that requests more attributes than this answers one entry at a time. A person has fewer
+/// attributes.
 const FEW: usize = 32;
 
 /// The parameters of a search that are not in its request.
@@ -83,22 +84,22 @@ enum ScanStatus {
     Probes,
 }
 
-/// The state that a stride changes. Filter and projection are kept elsewhere: they stay in the thread's buffers
-/// while a search is answered in one stride.
+/// The state that a stride changes. The filter and the projection are not part of it: they stay in the
+/// thread's buffers if one stride answers the search.
 #[derive(Debug)]
 struct RunningSearch {
     id: i32,
     cursor: Cursor,
-    /// Entries that may still be sent.
+    /// The number of entries that the size limit still allows.
     left: Option<u32>,
-    /// The time of the time limit, by [`Now::ms`].
+    /// The time at which the time limit ends, by [`Now::ms`].
     deadline_ms: u64,
     form: NameForm,
     minutes: Option<Box<[u8]>>,
     sees_passwords: bool,
     /// Whether the filter tests passwords.
     probes: bool,
-    /// Entries that may still be sent on this page.
+    /// The number of entries that still fit on this page.
     page: Option<u32>,
     question: u64,
     /// Whether attributes with many values are sent in ranges.
@@ -118,7 +119,7 @@ struct Scan {
 struct ScanContext<'d> {
     store: &'d Store,
     now: Now,
-    /// Whether an entry may take long.
+    /// Whether this turn allows entries that take long.
     long: bool,
     passwords: bool,
     marks: &'d mut store::Scratch,
@@ -332,7 +333,8 @@ impl RunningSearch {
     /// further page.
     #[inline]
     fn wanted(&self, projection: &Projection) -> usize {
-        // With a long list, each description is compared with each attribute, so an entry takes long.
+        // Each listed description is compared with each attribute of an entry, so a long list makes an entry
+        // take long.
         let most = if projection.listed() > FEW { 1 } else { MATCHES };
         let left = self.left.map_or(most, |left| left.saturating_add(1) as usize);
         let page = self.page.map_or(most, |page| page.saturating_add(1) as usize);
@@ -410,7 +412,7 @@ fn entries(search: &SearchRequest<'_>, terms: Terms<'_>, settings: &Settings) ->
     limit
 }
 
-/// The time of the time limit, by [`Now::ms`].
+/// The time at which the time limit ends, by [`Now::ms`].
 fn deadline_ms(search: &SearchRequest<'_>, limits: &Limits, now: Now) -> u64 {
     smaller(search.time_limit_s, limits.search_s)
         .map_or(u64::MAX, |limit_s| now.ms.saturating_add(u64::from(limit_s) * 1000))

@@ -27,7 +27,7 @@ pub(super) fn without_password(body: &mut Vec<u8>) {
 /// Adds the remaining time to live in minutes, rounded up. It is computed and not stored, so it comes last,
 /// whatever the order of the selection.
 pub(super) fn with_minutes(body: &mut Vec<u8>, name: &[u8], expires: UnixSeconds, now: UnixSeconds) {
-    // An entry is removed in the second after its last.
+    // An entry is removed in the second after its last second, so one second is subtracted.
     let left_s = expires.0.saturating_sub(now.0).saturating_sub(1);
     let (dn, attributes) = split(body);
     let mut out = Vec::with_capacity(body.len() + 16);

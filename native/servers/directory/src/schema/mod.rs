@@ -28,8 +28,8 @@ use parse::Definition;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeId(pub(crate) u16);
 
-/// The most undeclared types that entries may add to the schema. Each type takes memory that is never freed; the
-/// directories examined had less than a tenth of this number.
+/// The limit of undeclared types that entries may add to the schema. Each type takes memory that is never
+/// freed; the directories examined had less than a tenth of this number.
 pub const MAX_UNDECLARED: usize = 4096;
 
 /// entryTtl (RFC 2589 section 7): clients may set it, yet it is computed from the deadline.
@@ -38,7 +38,7 @@ const ENTRY_TTL: &str = "1.3.6.1.4.1.1466.101.119.3";
 /// The types and classes of Active Directory; they extend the standard definitions and replace some.
 pub(crate) const ACTIVE_DIRECTORY: &str = include_str!("definitions/active_directory.schema");
 
-/// objectCategory and objectSid, whose values are compared as Active Directory does.
+/// objectCategory and objectSid, whose values are compared by Active Directory's own rules.
 const OBJECT_CATEGORY: &str = "1.2.840.113556.1.4.782";
 const OBJECT_SID: &str = "1.2.840.113556.1.4.146";
 
@@ -76,7 +76,8 @@ fn next_stamp() -> u64 {
 }
 
 impl Schema {
-    /// The types and classes of RFC 4512, 4519, 4524, 2798 and 2589, and those that common tools request.
+    /// The types and classes of RFC 4512, 4519, 4524, 2798 and 2589, and the types and classes that common
+    /// tools request.
     pub fn standard() -> Self {
         let mut schema = Self::default();
         // A test checks that the text is valid. If it were not, its types would count as undeclared.

@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-/// Names are looked up several times per request, so the hash is inlined. Names are short.
+/// Names are short, and they are looked up several times per request, so the hash function is inlined.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     table: HashTable<(Box<[u8]>, u16)>,

@@ -91,7 +91,7 @@ fn definition(keyword: String, tokens: &mut Tokens<'_>) -> Result<Definition, Sc
     }
 }
 
-/// Keywords that are followed by a bare word (RFC 4512 sections 4.1.1 and 4.1.2).
+/// Whether a keyword is followed by a bare word (RFC 4512 sections 4.1.1 and 4.1.2).
 fn takes_word(keyword: &str) -> bool {
     let keywords = ["NAME", "SUP", "EQUALITY", "ORDERING", "SUBSTR", "SYNTAX", "USAGE", "MUST", "MAY"];
     keywords.iter().any(|known| known.eq_ignore_ascii_case(keyword))

@@ -67,7 +67,8 @@ impl Store {
         }
     }
 
-    /// Begins the answers to a step's entries. Finding their groups may take as long as the step.
+    /// Gives the answers to a step's entries a new budget, because finding the groups of these entries can
+    /// take as long as the step.
     pub(crate) fn begin_answers(&self, long: bool, scratch: &mut Scratch) {
         let work = self.limits.filter_work;
         scratch.effort.begin(if long { work } else { work.min(STEP_BYTES) });

@@ -23,7 +23,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The heap memory of its candidates.
+    /// The bytes of heap memory that the candidates take.
     pub(crate) fn bytes(&self) -> usize {
         self.source.bytes()
     }
@@ -59,15 +59,15 @@ pub struct Budget {
     pub candidates: usize,
     /// The most matches.
     pub matches: usize,
-    /// Whether one entry may take long.
+    /// Whether the call may evaluate an entry that takes long.
     pub long: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// The budget is exhausted: call again.
+    /// The budget is exhausted: the caller has to call again.
     More,
-    /// The next entry takes long: call again in a turn for long requests.
+    /// The next entry takes long: the caller has to call again in a turn for long requests.
     Long,
     /// All matches have been found.
     Done,

@@ -44,7 +44,7 @@ impl Store {
         Cursor { reach, source, next: 0 }
     }
 
-    /// Candidates by their place in the tree.
+    /// The source of all entries that the scope of the search contains, and the number of these entries.
     fn plan_reach(&self, reach: Reach) -> Plan {
         let everything = (Source::Everything, u64::from(self.slots.end()));
         let children = |id: u32| self.children.get(&id).map_or(0, roaring::RoaringBitmap::len);
@@ -135,7 +135,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The smallest source of an And's operands; the cheapest operands are planned first.
+    /// The smallest source among the sources of an And's operands; the operands that are cheapest to plan are
+    /// planned first.
     fn smallest(&mut self, nodes: Range<usize>, most: u64) -> Option<Plan> {
         let mut best: Option<Plan> = None;
         for cost in [PlanCost::Lookup, PlanCost::Listing, PlanCost::EveryEntry] {
@@ -175,8 +176,8 @@ impl Planner<'_> {
         Some((Source::Union(sources.into()), sum))
     }
 
-    /// The groups of a name, their groups, and so on. All terms together have the budget of one entry's
-    /// evaluation.
+    /// The groups of a name, the groups of these groups, and so on. All terms together have the budget of one
+    /// entry's evaluation.
     fn groups(&mut self, test: Test) -> Option<Plan> {
         let Test::Equal { raw, .. } = test else { return None };
         let Self { store, filter, scratch } = self;

@@ -25,7 +25,7 @@ impl Source {
         Self::Few([id, 0, 0, 0, 0, 0, 0, 0], 1)
     }
 
-    /// The heap memory it holds.
+    /// The bytes of heap memory that the source holds.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Sorted(ids) => size_of_val(&**ids),

@@ -60,7 +60,7 @@ pub fn start(config: Config, people: Option<Arc<Population>>) -> Result<Running,
     start_with(config, people, None, Clock::system())
 }
 
-/// As [`start`], with groups of these people and the caller's clock.
+/// Like [`start`], with groups of these people and with the caller's clock.
 pub fn start_with(
     config: Config,
     people: Option<Arc<Population>>,
@@ -68,7 +68,8 @@ pub fn start_with(
     clock: Clock,
 ) -> Result<Running, StartError> {
     check(&config)?;
-    // Before the load, which may take a while: a port in use or an unreadable file is reported at once.
+    // TLS and the port come before the load, which may take a while, so that an unreadable file or a port in
+    // use is reported at once.
     let secure = config.tls.as_ref().map(speak_tls).transpose()?;
     let (mut server, reactors) =
         Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
@@ -120,7 +121,7 @@ fn check(config: &Config) -> Result<(), StartError> {
             "is no distinguished name; write it like cn=admin,o=Intranet"
         }
         None => "has no password",
-        // RFC 4513 section 5.1.2: such a bind is refused.
+        // RFC 4513 section 5.1.2: a bind with an empty password is refused.
         Some(password) if password.as_bytes().is_empty() => "has an empty password, so no client could bind",
         Some(_) => return Ok(()),
     };

@@ -1,4 +1,4 @@
-//! Periodic work of the store: expired entries are removed, and indexes follow writes.
+//! Periodic work of the store: removes expired entries, and builds missed indexes after writes.
 
 use crate::turn::Turn;
 
@@ -9,17 +9,17 @@ const INTERVAL_MS: u64 = 250;
 /// lock.
 const EXPIRED_AT_ONCE: usize = 256;
 
-/// Entries to index under one write lock, for the same reason.
+/// Entries to index under one write lock, few enough for the lookups that wait for the lock.
 const MAINTAINED_AT_ONCE: usize = 256;
 
 /// One thread's part of the periodic work.
 pub(super) struct Upkeep {
     due_ms: u64,
-    /// Whether this thread expires entries. One thread does so for all.
+    /// Whether this thread expires entries. One thread of the server expires entries for all threads.
     expires: bool,
     /// Whether more entries have expired than one step removes.
     behind: bool,
-    /// Whether the indexes have more to follow than one step does.
+    /// Whether more entries wait to be indexed than one step indexes.
     untidy: bool,
 }
 
@@ -28,7 +28,7 @@ impl Upkeep {
         Self { due_ms: 0, expires, behind: false, untidy: false }
     }
 
-    /// Does one step of the due work. Returns whether more is due at once.
+    /// Does one step of the due work. Returns whether more work is due at once.
     pub(super) fn run(&mut self, turn: &mut Turn<'_>) -> bool {
         if self.expires && (turn.now.ms >= self.due_ms || self.behind) {
             self.due_ms = turn.now.ms + INTERVAL_MS;

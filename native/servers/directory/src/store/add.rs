@@ -85,7 +85,7 @@ impl Store {
         };
         rdn.pairs().all(|pair| {
             if is_password(pair.attribute) {
-                // The slow path refuses the entry.
+                // The slow path refuses an entry with a password in its name.
                 return false;
             }
             let value = pair.value.decode(&mut writer.buffer);
@@ -93,7 +93,8 @@ impl Store {
         })
     }
 
-    /// Whether a value is present byte by byte. The slow path finds other spellings.
+    /// Whether an attribute has a value with exactly these bytes. The slow path finds other spellings of the
+    /// value.
     #[inline]
     fn holds(&self, list: Attributes<'_>, id: AttributeId, value: &[u8]) -> bool {
         let name = self.schema.canonical_name(id).as_bytes();
@@ -129,7 +130,7 @@ impl Store {
     /// Declares unknown types.
     pub(super) fn declare<'n>(&mut self, now: UnixSeconds, descriptions: impl Iterator<Item = &'n [u8]>) {
         for description in descriptions {
-            // A declaration copies the whole schema.
+            // A declaration copies the whole schema, so it is made only for a type that can be declared.
             if self.schema.may_declare(description) {
                 self.declared_from.get_or_insert_with(|| Arc::clone(&self.schema));
                 if Arc::make_mut(&mut self.schema).resolve_or_declare(description).is_some() {

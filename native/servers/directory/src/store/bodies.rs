@@ -1,8 +1,8 @@
 //! An allocator for encoded entries.
 //!
 //! A million bodies in pages of 4 KiB miss the TLB at every lookup. So bodies are stored in large mappings
-//! with the advice to use huge pages. A body's offset is counted in units of 16 bytes and takes four bytes
-//! instead of a pointer's and a length's sixteen; bodies have no header.
+//! with the advice to use huge pages. The place of a body is its offset in units of 16 bytes. This number
+//! takes four bytes, where a pointer and a length would take sixteen; bodies have no header.
 //!
 //! The kernel clears a huge page in 0.4 ms, or in 5 ms on a virtual machine whose host has to allocate the
 //! memory first. All clients would wait meanwhile, for a third of the time that additions take. So a separate
@@ -31,7 +31,7 @@ const LARGE: usize = 16 << 10;
 /// A longer body may have so many values that work on it takes long.
 pub(super) const LONG: usize = 4 << 10;
 
-/// Set in the index of a large body.
+/// The bit that marks the index of a large body.
 const OWN: u32 = 1 << 31;
 
 /// The most segments that can be numbered: 32 GiB. Beyond that, every body gets its own allocation.
@@ -177,7 +177,7 @@ impl Bodies {
             self.free_units -= units as u32;
             return Some(unit);
         }
-        // With less than a quarter free, a split is not worth the fragments.
+        // If less than a quarter of the memory is free, a split is not worth the fragments.
         if self.free_units < self.next / 4 {
             return None;
         }
@@ -197,7 +197,7 @@ impl Bodies {
             }
             let cleared = self.cleared.take_if(|thread| thread.is_finished());
             self.segments.push(cleared.and_then(|thread| thread.join().ok()).unwrap_or_else(Segment::new));
-            // A directory that fits into one segment needs no next one.
+            // A directory that fits into one segment needs no further segment.
             if self.segments.len() > 1 && self.cleared.is_none() {
                 self.cleared = thread::Builder::new().name("clearing".into()).spawn(Segment::cleared).ok();
             }
@@ -298,7 +298,7 @@ mod tests {
             so_far() - before
         };
         let (cleared, new) = (faults(Segment::cleared()), faults(Segment::new()));
-        // A huge page is one fault; reading the count may be one as well.
+        // The first write to a huge page is one page fault; reading the count may cause another page fault.
         assert!(cleared < 2 && new >= 2, "{cleared} and {new}");
     }
 

@@ -6,7 +6,7 @@ use super::{Refusal, work};
 use crate::limits::Limits;
 use crate::schema::{Matching, Schema};
 
-/// `SEQUENCE { type, SET {} }` around a name of one letter.
+/// The bytes of `SEQUENCE { type, SET {} }` around a name of one letter.
 const LEAST_ATTRIBUTE_BYTES: usize = 7;
 
 /// The length of an empty OCTET STRING.
@@ -40,7 +40,8 @@ impl Limits {
         }
     }
 
-    /// Refuses a write that would take too long. Short lists never do and are not read.
+    /// Refuses a write that would take too long. The work for a short list is always below the limit and is
+    /// not estimated.
     #[inline]
     pub(super) fn check_work(
         &self,
@@ -65,7 +66,7 @@ impl Limits {
         self.check_units([work::of_value(matching, value, decoded)].into_iter())
     }
 
-    /// Adds up until the limit is exceeded: weighing the rest would be work as well.
+    /// Adds up the units until the limit is exceeded: estimating the remaining values would take time, too.
     fn check_units(&self, mut units: impl Iterator<Item = usize>) -> Result<(), Refusal> {
         let most = self.write_work;
         let too_much = units.try_fold(0_usize, |sum, each| match sum.saturating_add(each) {

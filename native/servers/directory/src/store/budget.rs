@@ -37,7 +37,7 @@ impl Budget {
         self.cut
     }
 
-    /// Whether nothing is left, although evaluation has to continue.
+    /// Whether the budget is exhausted. If so, evaluation is cut off.
     #[inline]
     pub(crate) const fn is_spent(&mut self) -> bool {
         !self.spend(if self.left == 0 { 1 } else { 0 })

@@ -1,4 +1,4 @@
-//! Compares a value with an entry's (RFC 4511 section 4.10).
+//! Compares a value with the values of an entry (RFC 4511 section 4.10).
 
 use wire::ldap::{CompareRequest, ResultCode};
 

@@ -107,7 +107,7 @@ impl<'a> Draft<'a> {
         self.attributes.iter().map(|attribute| attribute.count).sum()
     }
 
-    /// Reads a list. Names become canonical; descriptions of no type are refused.
+    /// Reads a list. Names become canonical; a description without a known type is refused.
     pub(super) fn new(schema: &Schema, list: Attributes<'a>) -> Result<Self, Refusal> {
         let mut draft = Self::default();
         for attribute in list.iter().flatten() {
@@ -163,7 +163,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// RFC 4511 section 4.6, delete: the listed values, or all if none is listed.
+    /// RFC 4511 section 4.6, delete: the listed values, or all values if none is listed.
     pub(super) fn delete(&mut self, schema: &Schema, name: &[u8], values: Values<'_>) -> Result<(), Refusal> {
         let (_, name) = canonical(schema, name)?;
         let missing = |what: &str| {

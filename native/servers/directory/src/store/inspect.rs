@@ -153,7 +153,7 @@ impl Inspector {
         Ok(())
     }
 
-    /// [`Self::check_values`], unless the classes are those of the list before.
+    /// Checks the classes by [`Self::check_values`], unless they equal the classes of the previous list.
     fn check_classes(
         &mut self,
         schema: &Schema,

@@ -18,7 +18,8 @@ impl Store {
         };
         let end = self.slots.end();
         let to = end.min(from.saturating_add(u32::try_from(budget).unwrap_or(u32::MAX)));
-        // From now on, entries have keys in this part, and it has the entries below `from`.
+        // From now on, the keys of entries include the keys of this part, and changes of entries below `from`
+        // update this part.
         self.indexes.advance(part, Some(from));
         for id in from..to {
             if let Some(slot) = self.slots.get(id).copied() {
@@ -47,8 +48,8 @@ impl Store {
     #[inline]
     pub(super) fn change_prefixes(&mut self, id: u32, slot: &Slot, insert: bool) {
         if self.indexes.keeps_prefixes() {
-            // While an index is being built, entries at or after the mark are added once the mark reaches
-            // them.
+            // While an index is being built, entries that it has not reached are left out: they are added
+            // when it reaches them.
             let holds = |indexes: &Indexes, index| indexes.holds(Part::Prefix(index), id);
             self.change_prefixes_of(holds, id, slot, insert);
         }

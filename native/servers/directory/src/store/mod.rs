@@ -78,7 +78,8 @@ impl Refusal {
     }
 }
 
-/// A slot of the store. It is valid until its entry is removed; then it may hold another entry.
+/// The number of a slot. The number is valid until the entry is removed; after that the slot may hold another
+/// entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub(crate) u32);
 

@@ -59,7 +59,7 @@ impl Store {
         self.limits.check_list(list)?;
         self.limits.check_work(&self.schema, list, changes)?;
         self.limits.check_entry(writer.body.len())?;
-        // Inspected before anything changes: all or nothing.
+        // The list is inspected before the store is changed, so that all changes are applied or none.
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
         let was_dynamic = slot.expires != 0 && is_dynamic(&self.schema, before);
         self.replace_body(id, now, writer);

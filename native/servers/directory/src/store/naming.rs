@@ -29,8 +29,8 @@ pub(super) struct Spot<'d> {
 
 impl Store {
     /// Finds the entry of this name in any spelling, even if the entry has expired. Requests use
-    /// [`find_live`](Self::find_live). noSuchObject has the deepest existing ancestor; a malformed name is
-    /// invalidDNSyntax.
+    /// [`find_live`](Self::find_live). The refusal noSuchObject has the deepest existing ancestor; a
+    /// malformed name is refused with invalidDNSyntax.
     #[inline]
     pub fn find(&self, dn: &[u8], scratch: &mut Scratch) -> Result<EntryId, Refusal> {
         if self.dn_of(scratch.container) == Some(dn) && !dn.is_empty() {
@@ -86,8 +86,9 @@ impl Store {
         }
     }
 
-    /// The RDN of a name whose parent has the spelling of the container's name. If the comma before the
-    /// container is not a separator, the text before it is no RDN: it ends in a backslash or within quotes.
+    /// The RDN of a name whose parent is spelled like the container's name. If the comma before the parent is
+    /// escaped or quoted, the text before the comma is no RDN, because it ends in a backslash or within
+    /// quotes.
     #[inline]
     fn rdn_below<'d>(&self, container: u32, dn: &'d [u8]) -> Option<Rdn<'d>> {
         let above = self.dn_of(container).filter(|name| !name.is_empty())?;

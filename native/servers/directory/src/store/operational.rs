@@ -149,7 +149,7 @@ pub(super) fn uuid(salt: u64, slot: &Slot) -> [u8; 16] {
     bytes[..4].copy_from_slice(&slot.created.to_be_bytes());
     bytes[4..8].copy_from_slice(&slot.sequence.to_be_bytes());
     bytes[8..].copy_from_slice(&salt.to_be_bytes());
-    // The version takes four bits of the sequence, whose byte moves into the salt.
+    // The version overwrites four bits of the sequence number, so their byte is also stored in the salt.
     bytes[9] = bytes[6];
     bytes[6] = 0x80 | bytes[6] & 0x0f;
     bytes[8] = 0x80 | bytes[8] & 0x3f;

@@ -9,7 +9,7 @@
 //! in the cache anyway and gains nothing. The size from which prefetching pays depends on the processor.
 //! Among ten thousand entries it brought 8 to 12 % more lookups on a processor with a slow shared cache (4
 //! pairs), and cost 1.5 % of the server's CPU on a processor with a fast shared cache (42 pairs). Among five
-//! thousand entries it changed nothing on the former.
+//! thousand entries it changed nothing on the processor with the slow cache.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! Long lists of values, prepared once for all terms of a filter: the cost is the sum for values and terms,
-//! not their product.
+//! Long lists of values, prepared once for all terms of a filter, so that the cost grows with the sum of the
+//! numbers of values and terms, not with their product.
 
 use hashbrown::HashMap;
 use wire::ldap::attributes::Values;
@@ -13,7 +13,7 @@ use crate::schema::{Matching, Schema};
 /// assert a value in its stored spelling, and preparing a value takes thirty times as long as comparing it.
 const RAW_SCANS: u8 = 8;
 
-/// The lists of one entry, by their position in its body and their comparison.
+/// The lists of one entry. The key is the position of the list in the body, the matching rule, and the form.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedLists(HashMap<(usize, Matching, Form), PreparedList>);
 
@@ -71,7 +71,7 @@ impl PreparedList {
         budget: &mut Budget,
     ) -> Option<&Forms> {
         if self.forms.is_none() {
-            // Weighing the values is work as well.
+            // Estimating the cost of the values takes time as well.
             if !budget.spend(values.0.len() / 4) {
                 return None;
             }

@@ -17,8 +17,8 @@ const LOOKED_AT: usize = 8 << 10;
 /// The largest reused buffer: a hundred times the size that a person needs.
 pub(crate) const KEPT: usize = 256 << 10;
 
-/// One per thread, created with `default()`. Between calls only capacities are kept, and a guess at the
-/// container of the next name.
+/// The buffers of one thread, created with `default()`. From one call to the next they keep their capacities,
+/// and a guess at the container of the next name.
 #[derive(Debug)]
 pub struct Scratch {
     /// A name or a value in normal form.

@@ -82,7 +82,7 @@ impl Slots {
         self.slots.reserve(more);
     }
 
-    /// One more than the highest number ever used.
+    /// One more than the highest slot number ever used.
     pub(crate) fn end(&self) -> u32 {
         self.slots.len() as u32
     }
