@@ -42,7 +42,7 @@ fn costly_searches_sent_together_do_not_all_begin_in_one_turn() {
     assert!(few, "half of {SEARCHES} searches and more were begun in one turn, each time");
 }
 
-/// Returns the number of begun searches once the first have begun.
+/// Returns how many searches the server has begun when it first publishes a count above zero.
 fn begun_at_first(directory: &Running, searches: &[u8]) -> u64 {
     let before = directory.stats().served.searches;
     let mut client = Client::connect(directory.addr());

@@ -11,7 +11,8 @@ const ALL_BITS: &str = "1.2.840.113556.1.4.803";
 const ANY_BIT: &str = "1.2.840.113556.1.4.804";
 const IN_CHAIN: &str = "1.2.840.113556.1.4.1941";
 
-/// Twelve people, the four groups `staff` > `admins` > `root` > `staff`, and a group with one member.
+/// Twelve people, the three groups `staff`, `admins` and `root`, of which each is a member of another, and a
+/// group with one member.
 fn serve(profile: &str) -> (Running, Client) {
     let json = format!(r#"{{"profile": "{profile}", "suffix": "{SUFFIX}"}}"#);
     let directory = directory::start(config(&json), None).unwrap();
@@ -163,7 +164,7 @@ fn object_guid_encodes_the_uuid_and_object_sid_contains_the_domain() {
         .collect();
     let guid = raw(&mut client, "(cn=Person 3)", "objectGUID");
     let guid = &guid[guid.len() - 16..];
-    // The first three fields with the lowest byte first (MS-DTYP section 2.3.4.2).
+    // The first three fields begin with the lowest byte (MS-DTYP section 2.3.4.2).
     assert_eq!([guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]], uuid[..8]);
     assert_eq!(guid[8..], uuid[8..]);
     let escaped: String = guid.iter().map(|byte| format!("\\{byte:02x}")).collect();

@@ -116,7 +116,7 @@ fn a_client_that_sends_no_ldap_gets_a_notice_and_the_server_continues() {
         b"\x30\x80\x02\x01\x01",
         b"\x30\x85\x01\x00\x00\x00\x00",
         b"\x30\x84\x7f\xff\xff\xff\x02\x01\x01",
-        // A valid frame without an operation, and with an unknown operation.
+        // A valid frame without an operation, and a valid frame with an unknown operation.
         b"\x30\x03\x02\x01\x01",
         b"\x30\x05\x02\x01\x01\x7e\x00",
     ];

@@ -159,7 +159,7 @@ fn a_search_with_sttl_refreshes_a_user() {
         let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("10"));
         assert_eq!((found.len(), found[0].dn.as_str()), (1, ANN));
     }
-    // The user now expires after one minute, instead of the remainder of the ten.
+    // The user now expires after one minute, instead of after the remainder of the ten minutes.
     assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("1")).len(), 1);
     ahead.advance(Duration::from_secs(58));
     assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).len(), 1);
@@ -273,7 +273,7 @@ fn an_expired_entry_is_removed_under_the_system_clock() {
     let entries = directory.stats().entries;
     std::thread::sleep(Duration::from_millis(900));
     assert_eq!(directory.stats().entries, entries);
-    // The server removes the entry, and does not only hide it.
+    // The server removes the entry; it does not merely hide the entry.
     assert!(crate::common::eventually(|| directory.stats().served.expired == 1));
     assert_eq!(directory.stats().entries, entries - 1);
 }

@@ -254,7 +254,8 @@ fn message_limits_differ_before_and_after_a_bind() {
     assert_eq!(client.modify(PERSON, person).code, ResultCode::SUCCESS);
     let message = |bytes: usize| {
         let mut out = Vec::new();
-        // The message also contains three bytes for the ID and four each before the name and the message.
+        // The message also contains three bytes for the ID, four bytes before the ID, and four bytes before
+        // the name.
         let name = format!("cn={},ou=Dynamic,o=Intranet", "x".repeat(bytes - 11 - 3 - 22));
         write_delete(&mut out, 7, name.as_bytes());
         assert_eq!(out.len(), bytes);

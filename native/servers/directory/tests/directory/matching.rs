@@ -135,7 +135,8 @@ fn any_matching() -> impl Strategy<Value = Matching> {
 }
 
 proptest! {
-    /// The store compares values with one side normalised, so the result must not depend on the side.
+    /// The store normalises only one of two compared values, so the result must not depend on which value it
+    /// normalises.
     #[test]
     fn a_value_matches_an_assertion_if_their_normal_forms_are_equal(
         matching in any_matching(),

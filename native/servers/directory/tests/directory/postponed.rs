@@ -13,7 +13,8 @@ use wire::ldap::filter::{write_equality, write_or};
 const SEARCHES: i32 = 80;
 /// Lengthens the search requests without making their evaluation more expensive.
 static PADDING: [u8; 20_000] = [b'x'; 20_000];
-/// The bytes that may be read and not begun: one read, one message, and the delay of the counts.
+/// The most bytes of requests that the server may have read without beginning the requests: one read, one
+/// message, and the delay of the counts.
 const BACKLOG: u64 = 640 << 10;
 
 #[test]

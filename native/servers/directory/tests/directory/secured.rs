@@ -10,7 +10,7 @@ use directory::Running;
 use tls::{Fault, Stream};
 use wire::ldap::{oid, request};
 
-/// By default an idle connection is never closed.
+/// By default no idle connection is closed. These limits close stalled connections.
 const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 1500, "stall_bytes": 100}}"#;
 const STEP: Duration = Duration::from_millis(100);
 

@@ -15,7 +15,7 @@ use wire::ldap::{ResultCode, oid, request};
 
 const ANN: &str = "cn=Ann,ou=Dynamic,o=Intranet";
 const PASSWORD: &str = "Pw1-secret";
-/// Takes some 50 ms in a test build, much longer than a lookup.
+/// A hash that takes some 50 ms in a test build, much longer than a lookup.
 const LONG: &str = "argon2:8m:3";
 
 fn stored(hash: &str) -> String {
@@ -141,7 +141,7 @@ fn an_old_password_with_a_slow_hash_is_checked_before_the_password_changes() {
     assert!(client.extended(oid::PASSWORD_MODIFY, Some(&change(PASSWORD, ""))).value.is_some());
 }
 
-/// Otherwise an attacker with the old password could undo the change meant to exclude them.
+/// Otherwise an attacker with the old password could undo the change that is meant to exclude the attacker.
 #[test]
 fn a_password_that_changes_while_it_is_checked_is_refused() {
     // The hash takes longer than the change does, even on a busy machine.
@@ -179,7 +179,8 @@ fn a_password_that_changes_while_it_is_checked_is_refused() {
     assert_eq!(gone, ResultCode::INVALID_CREDENTIALS);
 }
 
-/// A running search continues while its connection waits for a bind, and does not start the next message.
+/// A running search continues while its connection waits for a bind, and the connection does not begin the
+/// next message.
 #[test]
 fn a_search_continues_while_its_connection_waits_for_a_bind() {
     let directory = crate::common::crowd("{}");

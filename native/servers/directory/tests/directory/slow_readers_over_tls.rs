@@ -1,4 +1,4 @@
-//! The memory and time that clients cost over TLS which do not read their answers. The test runs in its own
+//! The memory and time that clients over TLS cost if they do not read their answers. The test runs in its own
 //! process, as its helper explains.
 
 use crate::common::slow_readers::take_neither_memory_nor_turns;

@@ -83,7 +83,7 @@ fn an_invalid_add_is_refused_with_the_matching_result_code() {
         assert_eq!(code(add(&mut store, dn, attributes)), expected, "{dn} {attributes:?}");
     }
     assert_eq!(store.counts().entries, 2);
-    // The same attribute twice, which no attribute list with unique names can express.
+    // A list with the same attribute twice, which the table above cannot contain.
     let twice: List<'_> = &[class, ("sn", &["a"]), ("sn", &["b"])];
     assert_eq!(code(add(&mut store, "cn=x,o=Intranet", twice)), ResultCode::ATTRIBUTE_OR_VALUE_EXISTS);
     assert_eq!(find(&store, "cn=x,o=Intranet"), None);

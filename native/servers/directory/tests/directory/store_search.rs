@@ -152,7 +152,7 @@ fn add_numbered(store: &mut Store, number: usize) {
     add(store, &dn(number), &attributes).unwrap();
 }
 
-/// A filter, and the predicate that tells by number whether it matches a person.
+/// A filter, and a function that decides by a person's number whether the filter matches the person.
 type Meant = (&'static str, fn(usize) -> bool);
 
 const MEANT: [Meant; 12] = [
@@ -199,7 +199,8 @@ fn searches_return_the_same_before_during_and_after_index_builds() {
     while store.wants_maintenance() {
         store.maintain(97);
         rounds += 1;
-        // Meanwhile people are removed and added, in the indexed part and in the other part.
+        // People are removed and added while the index is built, in the indexed part and in the remaining
+        // part.
         for gone in [rounds * 13 % 700, rounds * 29 % 700] {
             if present.remove(&gone) {
                 store.remove(dn(gone).as_bytes(), NOW).unwrap();

@@ -101,7 +101,7 @@ fn a_reader_below_the_minimum_rate_is_cut_off() {
     }));
 }
 
-/// TLS reports a piece as written once all of it is written: this reader needs six seconds for a piece.
+/// TLS reports a piece as written only when the whole piece is written, which takes this reader six seconds.
 #[test]
 fn a_slow_reader_over_tls_is_not_cut_off() {
     let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);

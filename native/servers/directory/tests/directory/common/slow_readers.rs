@@ -10,8 +10,8 @@ use wire::ldap::ResultCode;
 
 use super::{Client, ENTRIES, Search, lookup, search_for_all};
 
-/// The memory that one client may cost: unsent answers, one read of requests behind them, and spare room of
-/// the buffers.
+/// The memory that one client may cost: unsent answers, the bytes of one read of further requests, and unused
+/// capacity of the buffers.
 const KIB_EACH: usize = 256;
 
 fn resident_kib() -> usize {

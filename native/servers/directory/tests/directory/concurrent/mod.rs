@@ -3,7 +3,7 @@
 //!
 //! Each client follows a script from a seed; the machine decides how the clients interleave. The own entries
 //! of a client must always agree with that client's model. For shared entries the answers are counted, and
-//! the final state must be one that fits them.
+//! the final state must agree with these counts.
 
 mod view;
 mod writer;

@@ -4,7 +4,8 @@ use wire::ldap::{ResultCode, filter_text};
 
 use crate::common::{Client, Found, Search, filter};
 
-/// The number of families. Everybody belongs to one; clients search for families while indexes are built.
+/// The number of families. Every entry belongs to one family; clients search for families while indexes are
+/// built.
 pub const FAMILIES: usize = 4;
 
 pub fn dn(name: &str) -> String {

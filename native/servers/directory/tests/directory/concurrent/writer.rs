@@ -12,7 +12,7 @@ const STEPS: usize = 1_500;
 const OWN: usize = 8;
 pub const SHARED: usize = 5;
 
-/// splitmix64.
+/// The random generator splitmix64.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -25,11 +25,11 @@ impl Dice {
     }
 }
 
-/// A writer's expectation at the end.
+/// The final state that a writer expects, by the answers to its requests.
 #[derive(Default)]
 pub struct Account {
     pub own: BTreeMap<String, usize>,
-    /// By shared name: additions minus deletions.
+    /// For each shared name, the number of additions minus the number of deletions.
     pub shared: [i64; SHARED],
     pub increments: u64,
     pub wanderings: u64,

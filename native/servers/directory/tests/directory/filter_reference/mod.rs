@@ -106,8 +106,8 @@ fn filter() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// The letters of a form between two places, without spaces at its ends;
-/// `native/servers/directory/tests/directory/matching.rs` tests spaces. Never empty.
+/// The letters of a form between two places, without spaces at the ends;
+/// `native/servers/directory/tests/directory/matching.rs` tests spaces. The result is never empty.
 fn piece(form: &str, (from, to): (usize, usize)) -> String {
     let letters: Vec<char> = form.chars().collect();
     let from = from.min(letters.len() - 1);

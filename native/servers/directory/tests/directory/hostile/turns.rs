@@ -224,8 +224,8 @@ fn longest_among_a_crowd(directory: &directory::Running, request: &[u8]) -> f64 
     longest.as_secs_f64() / one.as_secs_f64()
 }
 
-/// An ILS refresh search for a user writes, so it holds the store lock. Every request of a crowd may begin at
-/// once, because only then is its length known; they finish one at a time.
+/// An ILS refresh search for a user writes, so it holds the store lock. All requests of a crowd may begin at
+/// once, because the server finds out during a request that it takes long; they finish one at a time.
 #[test]
 fn other_clients_are_served_between_ils_refresh_searches() {
     let directory = serve_as(r#"{"profile": "ils"}"#, "uniqueMember", &members(500));

@@ -52,7 +52,7 @@ pub fn add_person(store: &mut Store, dn: &str) -> EntryId {
     add(store, dn, &[("objectClass", &["RTPerson"])]).unwrap()
 }
 
-/// Changes: 0 add, 1 delete, 2 replace, 3 increment; attribute; values.
+/// Each change has an operation (0 add, 1 delete, 2 replace, 3 increment), an attribute and its values.
 pub type Changes<'c> = &'c [(u8, &'c str, &'c [&'c str])];
 
 pub fn modify(store: &mut Store, dn: &str, changes: Changes<'_>) -> Result<EntryId, Refusal> {
