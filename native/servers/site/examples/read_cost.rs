@@ -1,5 +1,5 @@
-//! Prints the time of SQLite alone for reading the row of a page, with a snapshot per row and per 64 rows:
-//! `read_cost DATABASE PEOPLE`.
+//! Prints the time of SQLite alone for reading the row of a page, first with a snapshot for each row, then
+//! with a snapshot for 64 rows: `read_cost DATABASE PEOPLE`.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             if rows_of_snapshot > 1 && n % rows_of_snapshot == 0 {
                 db.execute_batch("BEGIN")?;
             }
-            // Every person in turn, far from the previous one.
+            // The multiplier scatters the order: each person is far from the previous person.
             let id = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % people;
             bytes += select.query_row([id as i64], |row| {
                 (1..16).try_fold(0, |sum, column| {

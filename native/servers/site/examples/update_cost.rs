@@ -17,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut update = db.prepare("UPDATE people SET background = ?2, city = ?3 WHERE id = ?1")?;
     let (start, mut count) = (Instant::now(), 0u64);
     while start.elapsed() < Duration::from_secs_f64(seconds) {
-        // The step is prime to any size: every person in turn, far apart.
+        // The step is a prime number, so for most sizes every person has a turn, and each person is far from
+        // the previous person.
         let id = count.wrapping_mul(7_919) % people;
         update.execute((id as i64, "#123456", "Springfield"))?;
         count += 1;

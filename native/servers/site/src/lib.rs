@@ -3,7 +3,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /` | with the cookie `user=<id>` that user's page; without one a page that offers to join |
+//! | `GET /` | with the cookie `user=<id>` the page of that user; without the cookie a page that offers to join |
 //! | `GET /image/1.gif` to `4.gif` | a picture of exactly 5,480 bytes |
 //! | `POST /users` | a new user: 201 and the cookie; every field of the form may be left out |
 //! | `POST /preferences` | new values of some properties: 204, or 303 to `/` for browsers |

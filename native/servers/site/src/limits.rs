@@ -7,8 +7,8 @@
 use http::RequestLimits;
 use wire::http::{MAX_HEAD_BYTES, MAX_HEADERS};
 
-/// The length of a name, an occupation or another text. Pools have values of up to 256 bytes; a page shows
-/// 128. This limit belongs to people and cannot be configured.
+/// The most bytes of a name, an occupation or another text of a person. Values in pools have up to 256 bytes,
+/// of which a page shows 128. The limit cannot be configured.
 pub const TEXT_BYTES: usize = 256;
 
 /// The highest configurable limit of a body, as a body is held in memory until it is stored.
@@ -25,10 +25,12 @@ net::limits! {
         /// Longer request targets are refused (414). The longest target here has 30 bytes; RFC 9110 section
         /// 4.1 recommends to support 8,000.
         target_bytes: usize = 8_000;
-        /// Longer bodies are refused (413): all properties at their longest, percent-encoded, take less than
-        /// half. A chunked body may take four times as many bytes: room for chunks of two.
+        /// Longer bodies are refused (413). All properties at their longest, percent-encoded, take less than
+        /// half of the limit. A chunked body may take four times the limit on the wire, which is enough for
+        /// chunks of two bytes.
         body_bytes: usize = 16 << 10, in 1..=MAX_BODY_BYTES;
-        /// Fields of a form (400): all properties, and multi-valued properties many times.
+        /// A form with more fields is refused (400). The default allows all properties, and multi-valued
+        /// properties many times.
         form_fields: usize = 128;
         /// A connection is closed after this time without a request (nginx: `keepalive_timeout 75s`); 0 for
         /// never.

@@ -30,7 +30,7 @@ pub(crate) fn html(answer: &mut Answer<'_>, status: &str, write: impl FnOnce(&mu
     sized(answer, status, HTML, body.len(), |out| out.extend_from_slice(&body));
 }
 
-/// A picture that clients may cache for ever: its name identifies its bytes.
+/// A picture, which clients may cache for a day.
 pub(crate) fn image(answer: &mut Answer<'_>, image: &[u8], tag: &str) {
     answer.head(
         "200 OK",
@@ -64,7 +64,7 @@ pub(crate) fn created(answer: &mut Answer<'_>, id: u64, browser: bool) {
     answer.out.extend_from_slice(&body);
 }
 
-/// Redirects a browser as that user.
+/// Redirects a browser to `/`, with the cookie of this user.
 pub(crate) fn entered(answer: &mut Answer<'_>, id: u64) {
     answer.head("303 See Other", &[("Location: ", "/"), ("Set-Cookie: ", &cookie(id))]);
     answer.length(0);

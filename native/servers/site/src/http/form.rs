@@ -12,7 +12,7 @@ pub(crate) enum FormError {
     TooMany(usize),
 }
 
-/// Names and values in their order, at most `most`.
+/// The names and values of a form, in their order; an error if there are more than `most` fields.
 pub(crate) fn fields(body: &[u8], most: usize) -> Result<Vec<(String, String)>, FormError> {
     let mut fields = Vec::new();
     for pair in body.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {

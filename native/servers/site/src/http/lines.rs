@@ -4,7 +4,7 @@ use http::value;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Lines<'a> {
-    /// Whether the client is a browser: it accepts HTML by name.
+    /// Whether the client is a browser: its Accept line names HTML.
     pub(crate) html: bool,
     pub(crate) content_type: Option<&'a [u8]>,
     /// The tags that the client has cached.

@@ -57,7 +57,7 @@ fn read(fields: &Fields) -> Result<Changes, FieldError> {
 const PREFERENCES: [&str; 8] =
     ["background", "accent", "city", "language", "sections", "interests", "stocks", "newsletter"];
 
-/// Defaults of a new person: sections, and colours that match.
+/// The default name, colours and sections of a new person.
 const DEFAULT_GIVEN: &str = "Guest";
 const DEFAULT_BACKGROUND: &str = "#eef3f8";
 const DEFAULT_ACCENT: &str = "#1f4e79";
@@ -112,7 +112,8 @@ fn name(visitor: &mut Visitor) {
     }
 }
 
-/// The last value of a field: the value of a ticked checkbox follows the hidden field's.
+/// The last value of a field. A ticked checkbox has two values: first the value of the hidden field, then its
+/// own.
 fn last<'f>(fields: &'f Fields, name: &str) -> Option<&'f str> {
     fields.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }

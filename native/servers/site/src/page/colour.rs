@@ -5,7 +5,7 @@ pub(crate) fn is_colour(text: &str) -> bool {
     text.len() == 7 && text.starts_with('#') && text.bytes().skip(1).all(|b| b.is_ascii_hexdigit())
 }
 
-/// A colour that is readable on this one: black or white, by the luminance of ITU-R BT.601.
+/// Black or white, whichever is readable on the background `colour`, by the luminance of ITU-R BT.601.
 pub(super) fn ink_on(colour: &str) -> &'static str {
     let channel = |at: usize| {
         let digits = colour.get(at..at + 2).unwrap_or_default();

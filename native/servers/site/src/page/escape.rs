@@ -49,7 +49,7 @@ mod tests {
         String::from_utf8(out.split_off(6)).unwrap()
     }
 
-    /// What a browser makes of it.
+    /// The text that a browser shows for this HTML.
     fn shown(html: &str) -> String {
         html.replace("&lt;", "<")
             .replace("&gt;", ">")

@@ -1,4 +1,4 @@
-//! Pages for clients that are no user: small, and not counted.
+//! Small pages for clients without a user. They do not count as personalized pages.
 
 use super::STYLE;
 use super::html::Html;

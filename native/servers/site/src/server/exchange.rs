@@ -36,7 +36,7 @@ pub(super) struct Site<'t> {
 #[derive(Debug)]
 pub(super) struct Form {
     browser: bool,
-    /// The user to update; `None` creates one.
+    /// The user to update; `None` creates a new user.
     user: Option<u64>,
 }
 

@@ -121,8 +121,8 @@ fn deliver(mailboxes: Mailboxes<Outcomes>) -> impl FnMut(&mut Vec<Done<Connectio
 }
 
 impl Running {
-    /// Takes the sender by value: the writer ends with its last sender, and dropping the site after a failure
-    /// here waits for the writer.
+    /// Starts the threads. Takes the sender by value, so that a failure drops it: the writer ends when all
+    /// senders are dropped, and the drop of the site waits for the writer.
     fn spawn_all(
         &mut self,
         parts: Vec<ThreadParts>,
@@ -131,7 +131,8 @@ impl Running {
         config: &Config,
     ) -> Result<(), StartError> {
         for (index, ThreadParts { reactor, outcomes, db }) in parts.into_iter().enumerate() {
-            // Opened here as well, so that a database without the table is an error of the start.
+            // The reader is opened here as well, so that a database without the table is an error of the
+            // start.
             Reader::new(&db, commits.clone())
                 .map_err(|source| OpenError::Database { path: config.database.clone(), source })?;
             let (shared, commits, writes) = (Arc::clone(&self.shared), commits.clone(), writes.clone());

@@ -33,8 +33,8 @@ pub enum BuildError {
     Database { path: PathBuf, source: rusqlite::Error },
 }
 
-/// Writes a UPD of the first `size` visitors to `path`. It replaces an existing file in one step at the end.
-/// `progress` gets the number of written people; a break stops the building.
+/// Writes a UPD of the first `size` visitors to `path`. The UPD replaces an existing file in one step at the
+/// end. `progress` gets the number of written people; if it returns a break, the building stops.
 pub fn build(
     path: &Path,
     visitors: &Visitors,
@@ -67,7 +67,7 @@ impl Site {
         Ok(Self { path: path.to_owned(), temporary })
     }
 
-    /// When this returns, the name is on the disk.
+    /// Replaces the old file. When this function returns, the new file and its name are on the disk.
     fn move_in(&self) -> Result<(), BuildError> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let moved = self.temporary.take_place_of(&self.path);

@@ -11,7 +11,7 @@ use super::schema::SCHEMA_VERSION;
 pub struct Manifest {
     pub schema_version: u32,
     pub seed: u64,
-    /// The number of people at the build, numbered from 0. People created later come on top.
+    /// The number of people at the build, numbered from 0. People created later are not counted.
     pub size: u64,
     /// [`Visitors::digest`], which identifies the people.
     pub population: String,

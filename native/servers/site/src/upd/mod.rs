@@ -12,7 +12,7 @@
 //! | durability | SQLite's setting | an answered write survives |
 //! |---|---|---|
 //! | [`Durability::Normal`] | `synchronous=NORMAL` | the end of the site's process, however it ends (`kill -9`) |
-//! | [`Durability::Full`] | `synchronous=FULL` | that, and a crash of the system or loss of power, if the disk keeps confirmed writes |
+//! | [`Durability::Full`] | `synchronous=FULL` | the end of the process, and a crash of the system or loss of power, if the disk keeps confirmed writes |
 //!
 //! Under `normal` the log is synced only before a checkpoint: after a loss of power the database is
 //! consistent, but later transactions may be lost. Under `full` every transaction is synced before it is

@@ -45,7 +45,7 @@ impl<'r> Person<'r> {
         Self::new(id, texts, numbers)
     }
 
-    /// From texts and numbers in the order of the columns.
+    /// Makes a person from texts and numbers in the order of the columns.
     #[inline]
     pub(super) const fn new(id: u64, texts: [&'r str; TEXTS], numbers: [i64; 3]) -> Self {
         let [name, given, city, country, language, occupation, company, rest @ ..] = texts;
@@ -96,7 +96,7 @@ impl<'r> Person<'r> {
     }
 }
 
-/// SQLite stores any bytes as text. A text is shown up to its first invalid UTF-8.
+/// SQLite stores any bytes as text. A text is shown up to its first byte that is not UTF-8.
 fn text<'r>(row: &'r Row<'_>, column: usize) -> &'r str {
     let Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = row.get_ref(column) else { return "" };
     match std::str::from_utf8(bytes) {

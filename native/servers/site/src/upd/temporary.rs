@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// A file beside the file that it replaces. Dropping it before that removes it.
+/// A file beside the file that it replaces. Dropping this value removes the file, unless it has replaced the
+/// other file.
 ///
 /// In a folder where others may write, such as /tmp, a predictable name could exist already, as a link to a
 /// file to be overwritten. This name is unpredictable, and the file is only created if the name does not
@@ -19,7 +20,7 @@ pub(super) struct Temporary {
 impl Temporary {
     pub(super) fn beside(path: &Path) -> io::Result<Self> {
         let path = sibling(path, &format!(".{:016x}", getrandom::u64()?));
-        // The same permissions as SQLite's files.
+        // The file gets the same permissions as SQLite's files.
         let file = File::options().write(true).create_new(true).mode(0o644).open(&path)?;
         Ok(Self { path, file })
     }
@@ -34,7 +35,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // The file is absent if it has replaced the other.
+        // The temporary file is absent if it has replaced the other file.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -16,7 +16,7 @@ use super::schema::{CREATE_PERSON, UPDATE_PERSON};
 /// The most writes of one transaction. The bound limits how long later writes wait.
 const BATCH: usize = 1_024;
 
-/// Writes between two checkpoints. Each changes a page or two; SQLite's own default is 1,000 pages.
+/// Writes between two checkpoints. Each write changes a page or two; SQLite's own default is 1,000 pages.
 const CHECKPOINT_WRITES: usize = 1_000;
 
 /// A write of a client.
@@ -60,7 +60,7 @@ pub(crate) struct Job<T> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Stored, with this number.
+    /// A new person is stored, with this number.
     Created(u64),
     Updated,
     /// No person has that number.

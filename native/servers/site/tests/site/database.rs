@@ -287,7 +287,8 @@ fn the_settings_of_a_site_are_checked_by_name() {
     assert!(serde_json::from_str::<Config>(r#"{"durability": "none"}"#).is_err());
 }
 
-/// Places files and links at names of this process that could be guessed; returns the targets of the links.
+/// Places files and links at the names that another user could guess for temporary files of this process;
+/// returns the targets of the links.
 fn planted(folder: &TempDir) -> Vec<PathBuf> {
     let theirs = folder.path().join("theirs");
     fs::write(&theirs, "theirs").unwrap();

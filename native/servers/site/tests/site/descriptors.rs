@@ -13,7 +13,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use socket2::{Domain, Socket, Type};
 
-/// The number of clients that connect, and the number for which descriptors are free.
+/// The number of clients that connect, and the number of clients for which descriptors are free.
 const GUESTS: usize = 20;
 const ROOM: u64 = 5;
 

@@ -158,8 +158,8 @@ fn no_path_leads_out_of_the_site() {
     }
 }
 
-/// A client's text is returned in heads (the cookie of `/enter`) and in pages (an unknown user): it must not
-/// add a line to a head or markup to a page.
+/// A client's text is returned in heads (the cookie of `/enter`) and in pages (an unknown user). The text
+/// must add neither a line to a head nor markup to a page.
 #[test]
 fn no_text_of_a_request_becomes_a_header_or_markup() {
     let site = Site::start();

@@ -1,5 +1,5 @@
-//! The memory and time that clients cost which do not read. This test runs in its own process, because it
-//! measures the memory of the whole process.
+//! The memory and time that clients cost if they do not read their answers. This test runs in its own
+//! process, because it measures the memory of the whole process.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -11,8 +11,8 @@ use crate::own_process::in_own_process;
 /// The number of clients that send requests and do not read.
 const SLOW: usize = 1000;
 
-/// The memory that one client may cost the site: unsent answers, one read of requests behind them, and spare
-/// room of the buffers.
+/// The memory that one client may cost the site: unsent answers, the bytes of one read of further requests,
+/// and unused capacity of the buffers.
 const KIB_EACH: usize = 256;
 
 fn resident_kib() -> usize {

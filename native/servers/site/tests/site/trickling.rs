@@ -17,7 +17,8 @@ fn impatient() -> Site {
     Site::with(|config| (config.limits.stall_ms, config.limits.stall_bytes) = (2_000, 100))
 }
 
-/// Sends `each` bytes per step; returns the answer, or nothing if the site closes the connection before.
+/// Sends `each` bytes per step; returns the answer, or an empty text if the site closes the connection
+/// without an answer.
 fn sent(socket: &mut TcpStream, request: &str, each: usize) -> String {
     socket.set_read_timeout(Some(STEP)).unwrap();
     let mut answer = Vec::new();
