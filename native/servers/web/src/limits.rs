@@ -11,29 +11,30 @@ net::limits! {
         head_bytes: usize = MAX_HEAD_BYTES, in 1..=MAX_HEAD_BYTES;
         /// Heads with more header lines are refused (431). The parser of heads has this limit.
         headers: usize = MAX_HEADERS, in 1..=MAX_HEADERS;
-        /// Longer request targets are refused (414). RFC 9110 section 4.1 recommends to support 8,000; a path
-        /// in a file system has at most 4,095.
+        /// Longer request targets are refused (414). RFC 9110 section 4.1 recommends to support 8,000 bytes;
+        /// a path in a file system has at most 4,095 bytes.
         target_bytes: usize = 8_000;
         /// Longer bodies are refused (413). Only CGI programs get bodies, which are held in memory until they
         /// are written to the program.
         body_bytes: usize = 64 << 10, in 1..=MAX_BODY_BYTES;
         /// Files that each thread keeps open; with 0 every request opens its file.
         open_files: usize = 256;
-        /// `?size=` of generated answers (400). They are generated in pieces, so a large size takes no
-        /// memory.
+        /// A larger `?size=` of a generated answer is refused (400). Answers are generated in pieces, so a
+        /// large size takes no memory.
         dynamic_bytes: usize = 1 << 30;
         /// Longer parsed pages are refused (500), as a page is read into memory.
         page_bytes: usize = 1 << 20, in 1..=MAX_PAGE_BYTES;
         /// CGI programs that run at the same time. Each has a thread that waits for it.
         cgi_processes: usize = 8, in 1..=1_024;
-        /// Requests that wait for a program (503): several times the most clients of the papers' sweeps, 600,
-        /// with one request each.
+        /// Requests that wait for a program; further requests are refused (503). The default is several times
+        /// the 600 clients of the papers' largest sweep, which have one request each.
         cgi_waiting: usize = 4_096, in 1..=65_536;
         /// Programs that run longer are killed (504).
         cgi_ms: u64 = 30_000;
         /// Programs that write more are killed (502); WebStone's largest answer has 5 MB.
         cgi_output_bytes: usize = 16 << 20, in 1..=1 << 30;
-        /// The output of all programs together that clients have not read yet (503).
+        /// The bytes of output of all programs together that clients have not read yet; further output is
+        /// refused (503).
         cgi_held_bytes: usize = 256 << 20;
         /// A connection is closed after this time without a request (nginx: `keepalive_timeout 75s`); 0 for
         /// never.

@@ -32,11 +32,12 @@ pub(crate) enum HeaderError {
     Nothing,
 }
 
-/// The same limit as for the head of a request.
+/// The same limits as for the head of a request.
 const MOST_BYTES: usize = 16 << 10;
 const MOST_LINES: usize = 100;
 
-/// Header lines that only the server may send: those of the connection (RFC 9110 section 7.6.1), and the date.
+/// Header lines that only the server may send: the lines about the connection (RFC 9110 section 7.6.1), and
+/// the date.
 const WITHHELD: [&str; 9] = [
     "connection",
     "transfer-encoding",

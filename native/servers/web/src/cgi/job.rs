@@ -22,12 +22,12 @@ pub(crate) struct Job {
 }
 
 /// The time after which a waiting request of a client that has sent its last byte is abandoned. A client that
-/// has closed only its own half still reads.
+/// has closed only its own direction of the connection still reads.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Job {
-    /// Whether the client has probably disconnected and will not read the program's output. Requests that are
-    /// sent and closed at once would otherwise occupy all programs.
+    /// Whether the client has probably disconnected and will not read the program's output. Clients that send
+    /// a request and disconnect at once would otherwise occupy all programs.
     pub(crate) fn is_abandoned(&self) -> bool {
         // Relaxed: if the flag is read late, one more program runs.
         self.ended.load(Relaxed) && self.since.elapsed() > PATIENCE

@@ -58,7 +58,7 @@ fn check(file: rustix::io::Result<Metadata>) -> Result<(), Fault> {
     match file {
         Ok(file) if !file.is_file() => Err(Fault::NotFound),
         Ok(file) if file.mode() & 0o111 == 0 => Err(Fault::NotExecutable),
-        // A program need not be readable to be executed; whether it can be executed is up to the kernel.
+        // A program without read permission can still be executable: the kernel decides at the start.
         Ok(_) | Err(Errno::ACCESS) => Ok(()),
         Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) => Err(Fault::Busy),
         Err(_) => Err(Fault::NotFound),
@@ -130,8 +130,8 @@ impl Process {
     /// Kills the rest of the process group. Returns the program's exit status.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.is_over = true;
-        // Before the wait, as the process id cannot be reused until then. An error means that the group no
-        // longer exists.
+        // The group is killed before the wait, because the process id cannot be reused before the wait. An
+        // error means that the group no longer exists.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.child.wait()
     }
@@ -163,8 +163,8 @@ fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Waits until one of three descriptors is readable or one is writable; returns which are ready. `stop` stands in
-/// for an absent descriptor.
+/// Waits until one of three descriptors is readable or one is writable; returns which descriptors are ready.
+/// In place of an absent descriptor, `stop` is polled twice.
 fn wait(
     ended: BorrowedFd<'_>,
     stop: BorrowedFd<'_>,

@@ -24,8 +24,8 @@ const WITHHELD: [&str; 8] = [
 ];
 
 impl Variables {
-    /// The variables of a request for the program `script`, and the path for it (decoded; empty without). The
-    /// server listens at `host`, its name for clients that do not say one.
+    /// The variables of a request for the program `script`. `path_info` is the decoded rest of the path, or
+    /// empty. `host` is the address of the server, and its name if the client sends no name.
     pub(crate) fn new<L>(
         request: &Request<'_, L>,
         script: &str,

@@ -1,8 +1,8 @@
 //! Pages with today's date: parsed for each request, or parsed once and filled in.
 //!
-//! Paper 001's page has 6,250 bytes and shows the date. As a server-parsed page it is searched for directives
-//! at each request; as a compiled template, of which there are a hundred identical copies, it is only filled
-//! in.
+//! Paper 001's page has 6,250 bytes and shows the date. A server-parsed page is searched for directives at
+//! each request. A compiled template is parsed once, and each request only fills in the date; there are a
+//! hundred identical templates.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ const PAGE_BYTES: usize = 6_250;
 /// Identical pages (paper 001: "one of 100 identical pages").
 pub(crate) const TEMPLATES: usize = 100;
 
-/// A date with always ten characters, so that all pages have the same size.
+/// A format whose dates always have ten characters, so that all pages have the same size.
 const FORMAT: &[u8] = b"%Y-%m-%d";
 const DATE_BYTES: usize = 10;
 
@@ -65,8 +65,8 @@ impl Templates {
 
 /// Longer directives stay in the page as text.
 const DIRECTIVE_BYTES: usize = 1_024;
-/// Further directives of a page stay in it as text. With the length of a directive this bounds the size of a
-/// page.
+/// Further directives of a page stay in the page as text. Together with [`DIRECTIVE_BYTES`] this limits the
+/// size of a page.
 const DIRECTIVES_MOST: usize = 10_000;
 
 /// The text of Apache's mod_include for an invalid directive, and for an unset variable.

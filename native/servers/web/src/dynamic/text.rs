@@ -14,7 +14,8 @@ const PAGE: &[u8] = b"<!DOCTYPE html>\n<title>sitebench</title>\n<p>";
 const PAGE_END: &[u8] = b"</p>\n";
 
 impl Text {
-    /// A page of HTML that repeats one character; the character alone if a page does not fit.
+    /// A page of HTML that repeats one character; without HTML, the repeated character alone, if `length` is
+    /// too small for a page.
     pub(crate) const fn constant(length: usize) -> Self {
         Self { state: None, length, left: length }
     }
@@ -50,8 +51,8 @@ impl Text {
     }
 }
 
-/// Writes the part of `text` that falls into a piece; `at` and `before` are the offsets of the text and the
-/// piece in the whole.
+/// Writes the part of `text` that falls into a piece of the page; `at` and `before` are the offsets of the
+/// text and of the piece in the page.
 fn write_at(piece: &mut [u8], before: usize, at: usize, text: &[u8]) {
     for (place, byte) in (at..).zip(text) {
         if let Some(slot) = place.checked_sub(before).and_then(|place| piece.get_mut(place)) {

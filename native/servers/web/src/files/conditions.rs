@@ -117,7 +117,8 @@ fn part(range: &[u8], size: u64) -> Verdict {
     }
 }
 
-/// A number, or no digits at all. More digits than any file size has mean a very large number.
+/// `Some(None)` for an empty text, and `None` if a character is not a digit. A number that does not fit in 64
+/// bits becomes the largest number that fits.
 fn number(text: &[u8]) -> Option<Option<u64>> {
     if !text.iter().all(u8::is_ascii_digit) {
         return None;

@@ -158,7 +158,8 @@ fn missing(error: Errno) -> Missing {
         Errno::ACCESS | Errno::PERM => Missing::Forbidden,
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN => Missing::Busy,
         Errno::IO => Missing::Failed,
-        // ENOENT, ENOTDIR; ENAMETOOLONG; ELOOP and EXDEV: a link that leads out of the root; ENXIO: a socket.
+        // All other errors mean that no such file is below the root: ENOENT, ENOTDIR and ENAMETOOLONG are
+        // errors of the name, ELOOP and EXDEV are links that are not followed, and ENXIO is a socket.
         _ => Missing::NotFound,
     }
 }

@@ -7,14 +7,15 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat, openat2};
 use rustix::io::{Errno, Result};
 
-/// Flags for opening files. They do not wait, as opening a FIFO would, and do not make a terminal the
-/// controlling one.
+/// Flags for opening files. The opening does not wait for the writer of a FIFO, and a terminal does not
+/// become the controlling terminal.
 const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// Flags for opening folders on the way.
+/// Flags for opening the folders of a path.
 const PASSING: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The kernel asks for another try if a folder on the way is moved at the same moment (openat2(2)).
+/// The most tries to open a file. The kernel asks for another try if a folder of the path is moved at the
+/// same moment (openat2(2)).
 const TRIES: usize = 8;
 
 /// A folder, and the method for opening files below it.

@@ -47,7 +47,8 @@ impl Outgoing for Box<Rest> {
 }
 
 impl Rest {
-    /// Appends a piece. Returns whether it was the last. An error if a file ends too early or cannot be read.
+    /// Appends a piece. Returns whether the piece was the last; fails if a file ends too early or cannot be
+    /// read.
     #[inline]
     pub(super) fn push(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
         match self {

@@ -67,7 +67,8 @@ fn requests_behind_connection_close_do_not_reset_its_answer() {
     for path in ["/a.txt", "/long"] {
         let last = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         let mut client = web.client();
-        // More bytes than the server reads at once: unread bytes reset a socket that is closed.
+        // The client sends more bytes than the server reads at once: if a socket is closed with unread bytes,
+        // the kernel resets the connection.
         client.send(last.repeat(2_000));
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(client.answer().status, 200);

@@ -14,7 +14,7 @@ const SLOW: usize = 200;
 
 const FILE_BYTES: u64 = 50_000_000;
 
-/// The memory that one client may cost: an unsent piece and spare room of the buffers.
+/// The memory that one client may cost: an unsent piece, and unused capacity of the buffers.
 const KIB_EACH: usize = 256;
 
 fn resident_kib() -> usize {
