@@ -110,7 +110,7 @@ fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> 
     Some(out)
 }
 
-/// A page of `size` bytes; letters only if a page does not fit.
+/// A page of `size` bytes; the letters without HTML if `size` is too small for a page.
 fn page(size: usize) -> Vec<u8> {
     let mut out = b"Content-Type: text/html\r\n\r\n".to_vec();
     match size.checked_sub(PAGE.len() + PAGE_END.len()) {

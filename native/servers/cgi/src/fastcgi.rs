@@ -67,8 +67,8 @@ pub(crate) fn serve(socket: &str) -> io::Result<()> {
         let listener = TcpListener::bind(socket).map_err(explained)?;
         accept(|| {
             let (client, _) = listener.accept()?;
-            // An answer is one write, which Nagle's algorithm would only delay. Best effort: the next read reports a
-            // disconnected client.
+            // An answer is one write, which Nagle's algorithm would only delay. A failure is ignored: if the
+            // client has disconnected, the next read reports it.
             let _ = client.set_nodelay(true);
             Ok(client)
         });
@@ -92,7 +92,8 @@ where
     let (take, taken) = sync_channel(CONNECTIONS);
     let taken = Arc::new(Mutex::new(taken));
     loop {
-        // Waits while the channel is full. The channel is never closed, as `taken` lives as long.
+        // Waits while the channel is full. The channel is never closed, because `taken` holds its receiver as
+        // long as this loop runs.
         let _ = take.send(());
         let place = Place(Arc::clone(&taken));
         let Ok(client) = next() else {
@@ -126,7 +127,8 @@ struct Request {
     body: usize,
 }
 
-/// Answers requests until the web server closes the connection, or its last request ends it.
+/// Answers requests until the web server closes the connection, or until the end of a request that did not
+/// ask to keep the connection.
 fn converse(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let (mut content, mut out) = (Vec::new(), Vec::new());
     let mut request: Option<Request> = None;
