@@ -15,7 +15,8 @@ pub enum FloorError {
     Listen { address: SocketAddr, source: io::Error },
     #[error("cannot connect to the responder at {target}: {source}; is it running?")]
     Connect { target: SocketAddr, source: io::Error },
-    /// The tester's own limit (method rule 13).
+    /// The load generator has no local port left: a limit of its own machine, not of the responder (method
+    /// rule 13).
     #[error("no local port left to connect to {0} from; wait a minute until closed connections have expired")]
     OutOfPorts(SocketAddr),
     #[error("the responder at {0} closed a connection; was it stopped, or started with other sizes?")]
@@ -33,7 +34,7 @@ impl From<hdrhistogram::CreationError> for FloorError {
 }
 
 impl FloorError {
-    /// For `map_err`.
+    /// Returns a function for `map_err` that adds `what` to the message.
     pub(super) fn io<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Io { what, source: source.into() }
     }

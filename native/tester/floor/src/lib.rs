@@ -10,9 +10,10 @@
 //!
 //! # Accuracy
 //!
-//! All operations are counted, but only the first connection's are timed (one of 64 with 64 connections),
-//! which costs less than a nanosecond per operation. CPU is the calling thread's (the scheduler's clock,
-//! nanoseconds), connecting excluded in [`exchange`] and included in [`connect_cycles`].
+//! All operations are counted, but only operations of the first connection are timed (one of 64 with 64
+//! connections), which costs less than a nanosecond per operation. CPU time is the time of the calling thread
+//! (the scheduler's clock, in nanoseconds). It excludes connecting in [`exchange`] and includes connecting in
+//! [`connect_cycles`].
 
 mod cycle;
 mod error;
@@ -65,8 +66,8 @@ pub struct Measured {
     pub latency: Histogram<u64>,
 }
 
-/// The longest request or response: more than any page or entry here, and less than a socket's buffer, so
-/// that one write always suffices.
+/// The longest request or response. It exceeds every page and entry of the workloads, and fits in a socket's
+/// buffer, so that one write always suffices.
 const MAX_BYTES: usize = 64 << 10;
 
 /// Bytes that a client sends before closing in [`connect_cycles`]: the length of an LDAP unbind.

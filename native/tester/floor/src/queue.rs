@@ -26,13 +26,15 @@ pub struct Promise {
 const FEWEST: f64 = (1 << 18) as f64;
 const MOST: f64 = (1 << 23) as f64;
 
-/// Length of a simulation, in correlation lengths of the queue and in arrivals of each kind that matters.
+/// The minimum length of a simulation: this many correlation lengths of the queue, and this many arrivals of
+/// each kind that matters.
 const TIMES: f64 = 100.0;
 
 /// Expected number of late spells in a simulation whose late share is just the allowed share.
 const SPELLS: f64 = 10.0;
 
-/// A kind matters if its part of the load, where it delays others, exceeds this fraction of the allowed late share.
+/// A kind matters if its part of the load, times `busy / (1 - busy)`, exceeds this fraction of the allowed
+/// late share.
 const MATTERS: f64 = 0.1;
 
 /// The standard error of the late share, relative to the allowed share, at which a simulation is long enough.
@@ -45,11 +47,11 @@ const CLEAR: f64 = 4.0;
 /// Batches of a simulation from which its standard error is estimated.
 const PARTS: usize = 32;
 
-/// Steps of the bisection, for a thousandth.
+/// The number of steps of the bisection. Ten steps determine the limit to a thousandth.
 const HALVINGS: usize = 10;
 
-/// The maximum utilisation, to a thousandth; `None` if even less is too much, or if the maximum cannot be
-/// determined.
+/// The maximum utilisation, to a thousandth. `None` if every utilisation is too high, or if the maximum
+/// cannot be determined.
 pub fn busy_limit(kinds: &[Kind], cores: usize, promise: Promise) -> Option<f64> {
     let queue = Queue::new(kinds, cores, promise);
     if queue.late_after(0.0).most() >= promise.late {
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_busy_limit_meets_an_objective_of_hundreds_of_service_times() {
-        // A queue seldom becomes so long, and then for long: in a play that is too short it never does.
+        // Such a long queue is rare, and lasts long. A simulation that is too short contains no such queue.
         for (times, late) in [(200.0, 0.01), (300.0, 0.001)] {
             let found = busy_limit(&one(1.0), 1, Promise { within_s: times, late }).unwrap_or_default();
             let of_allowed = (-times * (1.0 - found)).exp() / late;
@@ -241,12 +243,14 @@ mod tests {
     fn an_objective_that_idle_cores_miss_is_refused() {
         let promise = Promise { within_s: 1.0, late: 0.01 };
         assert_eq!(busy_limit(&one(1.0), 4, promise), None);
-        // One in fifty takes longer than is allowed; of a hundredth that may be so.
+        // Operations of the second kind take too long. Their share is 2 % in the first mix and 0.1 % in the
+        // second mix; 1 % may be late.
         let mix =
             |weight| [Kind { weight: 100.0 - weight, service_s: 0.001 }, Kind { weight, service_s: 2.0 }];
         assert_eq!(busy_limit(&mix(2.0), 4, promise), None);
         assert!(busy_limit(&mix(0.1), 4, promise).is_some());
-        // Where even the times of one kind are alike, half of them are late.
+        // If service times are constant within a kind, all operations of the first kind are late: 49 % of all
+        // operations.
         let halves = [Kind { weight: 0.49, service_s: 0.1001 }, Kind { weight: 0.51, service_s: 1e-4 }];
         let found = busy_limit(&halves, 1, Promise { within_s: 0.1, late: 0.5 });
         assert!(found.is_some_and(|busy| busy < 0.05), "{found:?}");
@@ -256,9 +260,9 @@ mod tests {
     fn a_rare_kind_of_very_long_requests_lowers_the_busy_limit() {
         let promise = Promise { within_s: 0.05, late: 0.01 };
         let mix = |weight, service_s| [Kind { weight: 1.0, service_s: 0.001 }, Kind { weight, service_s }];
-        // Where it has the core for a thousandth of the time, it makes no hundredth late.
+        // The long requests are 6 % of the load. Therefore the limit is low.
         assert!(busy_limit(&mix(1e-7, 600.0), 1, promise).is_none_or(|busy| busy < 0.02));
-        // One that is a ten-thousandth of the load changes nothing.
+        // Long requests that are a ten-thousandth of the load do not lower the limit.
         assert!(busy_limit(&mix(1e-7, 1.0), 1, promise).is_some_and(|busy| busy > 0.85));
     }
 

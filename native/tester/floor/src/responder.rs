@@ -15,7 +15,7 @@ use super::{EVENTS, FloorError, Sizes};
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 
-/// Sends one response for each request's number of bytes, without reading their content.
+/// A server that sends one response per request. It counts received bytes and does not read their content.
 #[derive(Debug)]
 pub struct NullResponder {
     address: SocketAddr,
@@ -79,7 +79,7 @@ impl NullResponder {
 
     fn end(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
-        // A failing waker has no thread to wake: the thread's poll is gone.
+        // If the waker fails, the poll of the thread is gone, so the thread has ended.
         if let (Ok(()), Some(thread)) = (self.waker.wake(), self.thread.take()) {
             let _ = thread.join();
         }

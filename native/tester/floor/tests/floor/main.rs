@@ -109,7 +109,7 @@ fn each_cycle_opens_its_own_connection() {
     assert!(does_enough(|duration| {
         let responder = NullResponder::start(BIND, 0).unwrap();
         let measured = connect_cycles(&Load { duration, ..load(responder.address(), 8, BIND) }).unwrap();
-        // Unbinds are not requests: their seven bytes are half the size of one.
+        // Unbinds are not counted as requests: seven bytes are half the size of a request.
         assert!((measured.operations..=measured.operations + 8).contains(&settled(&responder)));
         measured.operations
     }));
