@@ -12,7 +12,7 @@ use crate::record::log::LogSpec;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
 
-/// More threads than any machine here has cores.
+/// The maximum number of threads, which exceeds the number of cores of usual machines.
 const MAX_THREADS: usize = 1024;
 
 /// The default connect timeout. Linux repeats a SYN after 1, 3 and 7 seconds (tcp(7), RFC 6298 section 2), so
@@ -42,7 +42,7 @@ pub struct Config<T> {
     pub schedule: Schedule,
     #[serde(default)]
     pub keys: KeysConfig,
-    /// By default a million people after the population's.
+    /// By default, a million people whose numbers follow the numbers of the population.
     #[serde(default)]
     pub adds: Option<Adds>,
     #[serde(default)]

@@ -37,9 +37,9 @@ pub enum StartError {
 impl Engine {
     /// Checks the configuration, compiles its programs and starts the threads; no lane runs yet.
     ///
-    /// `people` are needed to verify, to add, and to pick people unless the target has a name template.
-    /// `names` replace `{i}` in that template if it is not a number. `tables` are the data files of
-    /// scenarios, by the names of the data.
+    /// `people` are needed to verify answers, to add people, and to pick people if the target has no name
+    /// template. `names` are the names that replace `{i}` in the template; `None` if numbers replace `{i}`.
+    /// `tables` are the data files of scenarios, by the names of the data.
     pub fn start(
         mut config: LdapConfig,
         people: Option<Arc<Population>>,

@@ -14,9 +14,9 @@
 //!
 //! Times are taken with CLOCK_MONOTONIC right before a request is written and right after the last bytes of
 //! its answer were read. They are kept in nanoseconds at three significant digits. The kernel's reading and
-//! writing are part of a service time. Verification is not, as it follows the clock; but while a thread
-//! verifies one lane's answer, the answers of its other lanes wait in their sockets, and that wait is part of
-//! their service times.
+//! writing are part of a service time. Verification is excluded, because it begins after the end of that
+//! time. However, while a thread verifies one lane's answer, the answers of its other lanes wait in their
+//! sockets, and that wait is part of their service times.
 //!
 //! # Limitations
 //!

@@ -7,11 +7,11 @@
 //! | once | the rows from the first to the last, each once |
 //! | exclusive | as shuffled, but no row that another lane holds |
 //!
-//! Engine *w* of *W* deals the rows `w mod W`; engines do not communicate. In *in-order* and *once* deals its
-//! threads take rows from one counter, so that they stay together. In the other deals each thread has a part
-//! of its own, part *k* of *K* the rows `k mod K`, and threads share nothing. With fewer rows than parts,
-//! each part has all rows; but in *once* and *exclusive* deals, where no two users may have the same row,
-//! some parts are empty.
+//! Engine *w* of *W* deals the rows `w mod W`; engines do not communicate. In *in-order* and *once* deals the
+//! threads of an engine take rows from one counter, so that they progress through the rows together. In the
+//! other deals each thread has its own part of the rows, and threads share nothing: part *k* of *K* has the
+//! rows `k mod K`. With fewer rows than parts, each part has all rows; but in *once* and *exclusive* deals,
+//! where no two users may have the same row, some parts are empty.
 //!
 //! The order is a function of the seed and the part, and of the counter if there is one.
 
@@ -36,7 +36,7 @@ pub enum Deal {
 /// One of the engines that share a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sharer {
-    /// From 0.
+    /// The index of this engine, from 0.
     pub index: u64,
     pub of: u64,
     pub threads: u64,
@@ -283,8 +283,8 @@ impl Feistel {
 /// SplitMix64's increment.
 const G: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014), behind its increment.
+/// The finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014), applied after the increment.
 #[inline]
 const fn mix(z: u64) -> u64 {
     let z = z.wrapping_add(G);
@@ -400,7 +400,7 @@ mod tests {
                 let its: Vec<u64> =
                     (0..rows).filter(|row| rows < of || row % of == index as u64).collect();
                 let mut cursors: Vec<_> = (0..threads).map(|n| dealer.cursor(n)).collect();
-                // Blocks of so few rows are single ones.
+                // With so few rows, a block is a single row.
                 let came = (0..its.len() as u64 * rounds)
                     .map(|n| cursors[((n * turn + n / 3) % threads) as usize].take().unwrap());
                 prop_assert!(came.eq(its.iter().copied().cycle().take(its.len() * rounds as usize)));
@@ -466,7 +466,8 @@ mod tests {
         let mut cursor = alone(Deal::Shuffled, ROWS, SEED);
         let mut orders: Vec<Vec<u64>> = (0..3).map(|_| taken(&mut cursor, ROWS)).collect();
         orders.extend((0..3).map(|seed| taken(&mut alone(Deal::Shuffled, ROWS, seed), ROWS)));
-        // Those of the parts of one round: their places, not their rows.
+        // The orders of the other parts in the first round. The index of a row within its part is compared,
+        // because parts have different rows.
         let of = 4;
         for dealer in &dealers(Deal::Shuffled, ROWS * of, of, 1)[1..] {
             orders.push(taken(&mut dealer.cursor(0), ROWS).iter().map(|row| row / of).collect());
@@ -475,7 +476,8 @@ mod tests {
         for (at, one) in orders.iter().enumerate() {
             for other in &orders[at + 1..] {
                 let same = one.iter().zip(other).filter(|(a, b)| a == b).count();
-                // One on average; more than nine once in ten million.
+                // Two random orders agree in one row on average, and in more than nine rows once in ten
+                // million cases.
                 assert!(same < 10, "{same}");
             }
         }
@@ -486,7 +488,7 @@ mod tests {
         for deal in [Deal::Shuffled, Deal::InOrder, Deal::Exclusive] {
             assert_eq!(taken(&mut alone(deal, 100, 7), 100), taken(&mut alone(deal, 100, 7), 100));
         }
-        // From version to version, too: a run that is made again deals as before.
+        // The orders are the same in every version, so a repeated run deals the same rows.
         assert_eq!(taken(&mut alone(Deal::Shuffled, 10, SEED), 12), [5, 0, 9, 4, 7, 1, 8, 6, 3, 2, 9, 3]);
         assert_eq!(
             taken(&mut alone(Deal::Shuffled, 1_000_000, SEED), 4),
@@ -494,7 +496,7 @@ mod tests {
         );
     }
 
-    /// The mean of a chi-square is the number of its cells less one, its deviation the root of twice that.
+    /// A chi-square has the mean `freedom` and the standard deviation `sqrt(2 * freedom)`.
     #[track_caller]
     fn as_chance_has_it(seen: &[u64], freedom: u64) {
         let (chi, freedom) = (chi_square(seen), freedom as f64);
@@ -561,7 +563,8 @@ mod tests {
             };
             let moved = mean(&mut (0..ROWS).zip(&order).map(|(place, row)| place.abs_diff(*row)));
             let apart = mean(&mut order.windows(2).map(|pair| pair[0].abs_diff(pair[1])));
-            // A third of all rows on average, with a deviation of 0.7 % of that.
+            // The mean distance is a third of the number of rows, with a standard deviation of 0.7 % of the
+            // mean.
             assert!((0.97..1.03).contains(&moved), "{moved}");
             assert!((0.97..1.03).contains(&apart), "{apart}");
         }

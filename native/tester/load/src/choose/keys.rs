@@ -166,7 +166,8 @@ mod tests {
 
     const SEED: u64 = 1997;
 
-    /// How often each person comes, drawn by several threads or workers: with one seed, and one of draws each.
+    /// How often each person is drawn by several threads or workers. All have the same famous people, and
+    /// each has its own seed for draws.
     fn histogram(choice: Choice, count: u64, draws: u64, streams: u64) -> Vec<u64> {
         let mut seen = vec![0; count as usize];
         for stream in 0..streams {
@@ -179,13 +180,14 @@ mod tests {
         seen
     }
 
-    /// By rank instead of by person.
+    /// Sorts the counts of people by the rank of their popularity.
     fn by_rank(seen: &[u64]) -> Vec<u64> {
         let scatter = Scatter::new(seen.len() as u64, SEED);
         (0..seen.len() as u64).map(|rank| seen[scatter.place(rank) as usize]).collect()
     }
 
-    /// The chi-square of the zipfian weights: ranks 1 to 20 one by one, those beyond in cells that double.
+    /// The chi-square of counts against the zipfian weights. Ranks 1 to 20 have a cell each; the size of
+    /// later cells doubles.
     fn chi_square(ranks: &[u64]) -> f64 {
         let weights: Vec<f64> = (1..=ranks.len()).map(|number| weight(number as f64)).collect();
         let scale = ranks.iter().sum::<u64>() as f64 / weights.iter().sum::<f64>();
@@ -198,14 +200,15 @@ mod tests {
         bounds.windows(2).map(of).sum()
     }
 
-    /// What the chi-square of 26 cells, 25 degrees of freedom, exceeds once in ten thousand.
+    /// A chi-square of 26 cells (25 degrees of freedom) exceeds this value once in ten thousand cases.
     const CELLS_26: f64 = 60.4;
 
     #[test]
     fn uniform_draws_pass_a_chi_square_test() {
         let seen = histogram(Choice::Uniform, 100, 1_000_000, 1);
         let chi: f64 = seen.iter().map(|&n| (n as f64 - 10_000.0).powi(2) / 10_000.0).sum();
-        // 99 degrees of freedom: mean 99, and 161 is exceeded once in ten thousand.
+        // A chi-square with 99 degrees of freedom has the mean 99, and exceeds 161 once in ten thousand
+        // cases.
         assert!((50.0..161.0).contains(&chi), "{chi}");
     }
 
@@ -230,10 +233,10 @@ mod tests {
     #[test]
     fn hotspot_gives_80_percent_of_draws_to_a_scattered_20_percent() {
         let seen = histogram(Choice::Hotspot, 1_000, 100_000, 4);
-        // Those who are hot come 400 times, the others 25 times.
+        // A hot person is drawn 400 times on average, any other person 25 times.
         let hot: Vec<usize> = (0..1_000).filter(|&person| seen[person] > 200).collect();
         let draws: u64 = hot.iter().map(|&person| seen[person]).sum();
-        // The standard deviation of a share of 80 % is 126.
+        // 80,000 draws are expected, with a standard deviation of 126.
         assert!((79_400..80_600).contains(&draws), "{draws}");
         assert!(seen.iter().all(|&n| n > 0));
         assert_eq!(hot.len(), 200);

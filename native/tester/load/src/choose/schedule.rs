@@ -13,9 +13,9 @@
 //! schedule lag. After a stall of `s` seconds the arrivals of those seconds are late by up to `s`: a clock
 //! that starts at sending would hide this delay (coordinated omission).
 //!
-//! *Poisson* arrivals are those of independent people, with exponential gaps: some arrive in bursts, and a
-//! nearly saturated server queues these. Each thread draws its own arrivals; `k` Poisson streams of `rate / k`
-//! are together one of `rate`, so threads and workers share nothing.
+//! *Poisson* arrivals are the arrivals of independent people. Their gaps are exponential, so some people
+//! arrive in bursts, which a nearly saturated server queues. Each thread draws its own arrivals; `k` Poisson
+//! streams of `rate / k` are together one of `rate`, so threads and workers share nothing.
 //!
 //! *Even* arrivals have constant gaps: arrival `n` is due at `origin + n / rate`, and queues are as short as
 //! possible.
@@ -42,11 +42,11 @@
 //!
 //! # Sharing
 //!
-//! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random ones at `rate / k`. When
-//! the set of threads that have lanes changes, a new division begins at one time for all of them
-//! ([`Arrivals::divide`]). Even arrivals from that time on are taken by the new shares: none twice, none left
-//! out. Random arrivals from that time on are drawn anew. As a Poisson process is memoryless, it stays one,
-//! provided that the time does not depend on future arrivals.
+//! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random arrivals at `rate / k`.
+//! When the set of threads that have lanes changes, a new division begins at one time for all of them
+//! ([`Arrivals::divide`]). The new shares take each even arrival from that time on exactly once. Random
+//! arrivals from that time on are drawn anew. As a Poisson process is memoryless, it stays one, provided that
+//! the time does not depend on future arrivals.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -337,7 +337,7 @@ impl Stream {
         }
     }
 
-    /// When even arrival `number` is due, or the next random arrival; `None` after the last.
+    /// The due time of the next arrival of a share, even or random; `None` after the last arrival.
     #[inline]
     fn due_ns(&mut self, share: Share) -> Option<u64> {
         match &mut self.random {
@@ -360,7 +360,7 @@ fn exponential(uniform: f64, mean: f64) -> f64 {
 pub enum Think {
     /// All think times are equal.
     Constant { ns: u64 },
-    /// Memoryless, as for independent people.
+    /// Think times are memoryless, like the pauses of independent people.
     Exponential { mean_ns: u64 },
 }
 
@@ -407,7 +407,8 @@ mod tests {
 
     #[test]
     fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
-        // 1,000 a second; one lane; each answer takes no time, but from 1 s to 2 s nothing is answered.
+        // One lane takes 1,000 arrivals per second. An answer takes no time, but nothing is answered from 1 s
+        // to 2 s.
         let mut arrivals = arrivals(1000.0, 0, ONLY);
         let mut latencies = Vec::new();
         let mut now = 0;
@@ -434,7 +435,7 @@ mod tests {
             let found = arrivals.waiting(now * MILLI, &(window.start * MILLI..window.end * MILLI));
             (found.all, found.of_window)
         };
-        // Due at 1, 3, 5, 7 and so on.
+        // Arrivals of this share are due at 1, 3, 5, 7 ms and so on.
         assert_eq!(waiting(&mut arrivals, 0, 0..0), (0, 0));
         assert_eq!(waiting(&mut arrivals, 8, 0..0), (4, 0));
         assert_eq!(waiting(&mut arrivals, 8, 0..8), (4, 4));
@@ -494,7 +495,7 @@ mod tests {
 
     #[test]
     fn in_a_rise_from_rate_zero_arrival_n_is_due_when_the_integral_reaches_n() {
-        // N(t) = 100 t^2 / (2 * 30): 1,500 in 30 s.
+        // The integral of the rate is 100 t^2 / (2 * 30): 1,500 arrivals in 30 s.
         let due_s = due_s(&[(30.0, 100.0)], 1);
         assert_eq!(due_s.len(), 1_500);
         for (n, due_s) in due_s.iter().enumerate() {
@@ -521,7 +522,7 @@ mod tests {
     #[test]
     fn no_arrival_is_due_in_stages_of_rate_0_or_after_the_last_stage() {
         let due_s = due_s(&[(5.0, 0.0), (2.0, 10.0), (1.0, 0.0), (60.0, 0.0), (1.0, 4.0)], 2);
-        // 10, 5 and 2 arrivals.
+        // The second, the third and the last stage have 10, 5 and 2 arrivals.
         assert_eq!(due_s.len(), 17);
         assert_eq!((due_s[0], due_s[15]), (5.0, 68.0));
         assert!(due_s[14] < 8.0 && due_s[16] < 69.0, "{due_s:?}");
@@ -549,8 +550,8 @@ mod tests {
         assert!((39_200..40_800).contains(&counts.len()), "{}", counts.len());
     }
 
-    /// The Kolmogorov-Smirnov distance of the gaps from the exponential distribution of this rate, times the root
-    /// of their number: 1.95 is exceeded once in a thousand.
+    /// The Kolmogorov-Smirnov distance of the gaps from the exponential distribution of this rate, times the
+    /// root of the number of gaps. Poisson arrivals exceed 1.95 once in a thousand cases.
     fn distance_from_poisson(due_ns: &[u64], rate: f64) -> f64 {
         let mut gaps: Vec<u64> = due_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
         gaps.sort_unstable();
@@ -608,7 +609,8 @@ mod tests {
         let mut threads = [0, 1, 2]
             .map(|seed| Arrivals::new(Pace::new(0, rate), Spacing::Poisson, fastrand::Rng::with_seed(seed)));
         let (mut now_ns, mut due_ns) = (0, Vec::new());
-        // Ten arrivals between two divisions: one lost or doubled at each would be a tenth of them.
+        // Ten arrivals are due between two divisions. If each division lost or doubled one arrival, a tenth
+        // of all arrivals would be wrong.
         for _ in 0..4_000 {
             let paused = threads.iter_mut().filter_map(|each| each.pause(now_ns));
             let from_ns = paused.max().unwrap_or(now_ns);
@@ -630,7 +632,6 @@ mod tests {
     }
 
     proptest! {
-        /// Due times are the inverse of the integral of the rate.
         #[test]
         fn due_times_of_stages_are_the_inverse_of_their_integral(
             stages in prop::collection::vec((0.1f64..100.0, prop_oneof![Just(0.0), 0.0f64..1e4]), 1..6)
@@ -659,7 +660,7 @@ mod tests {
             prop_assert!(n == 0 || pace.due_ns(n - 1).unwrap() < at);
         }
 
-        /// Threads come and go; every arrival is taken exactly once whatever the interleaving.
+        /// Threads start, stop and take arrivals in any order.
         #[test]
         fn every_arrival_is_taken_exactly_once(
             phases in prop::collection::vec((1u8..16, prop::collection::vec(0usize..4, 0..40)), 1..8)

@@ -3,7 +3,7 @@
 use super::security::Security;
 use super::source::Sources;
 
-/// A port of one of the target's addresses, as one thread connects to it.
+/// A port of one of the target's addresses, with the source addresses and the TLS settings of one thread.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) sources: Sources,

@@ -193,7 +193,7 @@ mod tests {
     use std::net::TcpListener;
     use tls::ClientSpec;
 
-    /// Whether the first request of a new connection waits for what was sent before it.
+    /// Whether the first request of a new connection waits until earlier bytes are acknowledged.
     fn waits(security: Option<Security>) -> bool {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let sources = Sources::new(listener.local_addr().unwrap(), false, 0);
@@ -208,7 +208,7 @@ mod tests {
         let spec = ClientSpec { insecure: true, ..ClientSpec::default() };
         let security = Security::new(&spec, "127.0.0.1", &[], None).unwrap();
         assert!(!waits(Some(security)));
-        // One system call less where there is nothing to wait for.
+        // Without TLS nothing is sent before the first request, so the system call is omitted.
         assert!(waits(None));
     }
 }

@@ -6,9 +6,9 @@ use wire::ldap::request::write_sasl_bind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mechanism {
-    /// The identity is that of the TLS client certificate (RFC 4422 appendix A).
+    /// The identity comes from the TLS client certificate (RFC 4422 appendix A).
     External,
-    /// With a name and a password, as in a simple bind (RFC 4616).
+    /// The client sends a name and a password, as in a simple bind (RFC 4616).
     Plain,
 }
 

@@ -47,7 +47,7 @@ impl Security {
         Ok(Self { connector: Connector::new(spec, host, alpn)?, ask })
     }
 
-    /// The same settings for another thread, whose TLS sessions are its own.
+    /// The same settings for another thread, which has its own TLS sessions.
     pub(crate) fn for_thread(&self) -> Self {
         Self { connector: self.connector.for_thread(), ask: self.ask }
     }

@@ -2,9 +2,9 @@
 //!
 //! Sixteen answers are read, then checked, then sixteen requests are written. If a lane were read, checked
 //! and written before the next lane, the kernel's reading, its writing and the checks would evict each other
-//! from the processor's nearest caches. Three warm stretches of code cost less than sixteen rounds of cold
-//! ones. An answer's time is taken right after its read and a request's time right before its write, so the
-//! wait for other lanes of the batch counts as the load generator's time, not the target's.
+//! from the processor's nearest caches. Three loops over cached code cost less than sixteen rounds over
+//! uncached code. An answer's time is taken right after its read and a request's time right before its write,
+//! so the wait for other lanes of the batch counts as the load generator's time, not the target's.
 
 /// The most lanes served together.
 pub(crate) const LANES: usize = 16;

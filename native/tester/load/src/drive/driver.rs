@@ -51,7 +51,7 @@ pub enum CommandError {
     Wake(#[from] io::Error),
     #[error("cannot make a histogram: {0}")]
     Histogram(#[from] CreationError),
-    /// Histograms with different bounds.
+    /// The histograms have different bounds.
     #[error("cannot merge the threads' histograms: {0}")]
     Merge(#[from] AdditionError),
 }
@@ -193,8 +193,8 @@ impl Engine {
         self.divide_arrivals()
     }
 
-    /// Stops `n` lanes of `program`, on the threads with the most of them. A lane ends after its current
-    /// operation.
+    /// Stops `n` lanes of `program`, first on the threads that run the most of these lanes. A lane ends after
+    /// its current operation.
     pub fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
         let name = program;
         let program = self.program(program)?;
@@ -220,8 +220,8 @@ impl Engine {
         self.drain_window(false)
     }
 
-    /// Drains at the edge of a window: later snapshots separate operations due before this cut. The first cut begins
-    /// a staged schedule.
+    /// Drains at the edge of a window: later snapshots keep operations due before this cut apart. The first
+    /// cut begins a staged schedule.
     pub fn cut(&mut self) -> Result<Snapshot, CommandError> {
         self.drain_window(true)
     }
@@ -244,7 +244,8 @@ impl Engine {
         Ok(snapshot)
     }
 
-    /// Begins the stages, after every thread has made its cut: all their arrivals are due after the cut.
+    /// Begins the stages after every thread has made its cut, so that all arrivals of the stages are due
+    /// after the cut.
     fn begin(&mut self, stages: &[Stage], span_ns: u64) -> Result<(), CommandError> {
         let origin_ns = now_ns();
         let pace = (!stages.is_empty()).then(|| Pace::staged(origin_ns, stages));
@@ -319,7 +320,8 @@ impl Engine {
         let earliest = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
         let earliest_ns = earliest.into_iter().flatten().max();
         let of = self.sharing();
-        // Without lanes there are no arrivals: none before now, and after the last lane none from now on.
+        // If no lane ran so far, there were no arrivals before now. If the last lane has ended, there are no
+        // arrivals from now on.
         let from_ns = match earliest_ns {
             Some(earliest_ns) if of > 0 => earliest_ns,
             _ => earliest_ns.unwrap_or(0).max(now_ns()),

@@ -43,7 +43,7 @@ pub(crate) type Waiting = (u32, u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recipient {
     Lane(u32),
-    /// Its lane has abandoned the request.
+    /// The lane of this id has abandoned the request.
     Late,
     /// No request has this id.
     Unknown,
@@ -91,7 +91,7 @@ impl Shared {
     }
 }
 
-/// A pool of shared connections, as one thread has it.
+/// One thread's pool of shared connections.
 #[derive(Debug)]
 pub(crate) struct Pool {
     /// The program of the carriers.
@@ -117,7 +117,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The share of thread `thread` of `threads`.
+    /// The part of a pool that belongs to thread `thread` of `threads`.
     pub(crate) fn new(plan: &PoolPlan, thread: usize, threads: usize) -> Self {
         let (thread, threads) = (thread as u32, threads as u32);
         let part = |all: u32| all / threads + u32::from(thread < all % threads);
@@ -648,8 +648,6 @@ mod tests {
     }
 
     proptest! {
-        /// No two requests in flight on a connection have the same id, and there are never more in flight than
-        /// places.
         #[test]
         fn message_ids_in_flight_are_unique_and_limited_to_the_places(
             (connections, places) in (1..4u32, 1..5u8),

@@ -35,7 +35,8 @@ pub struct Snapshot {
     /// Due arrivals of an open schedule that no lane has taken.
     pub backlog: u64,
     pub in_flight: u64,
-    /// Operations due in the window before the last cut that are neither answered nor given up, begun or not.
+    /// Operations, begun or not, that were due in the window before the last cut and are neither answered nor
+    /// given up.
     pub owed: u64,
     /// Users that have ended since the start because no row was left. If no lane runs any more for lack of
     /// rows, the window ends with the end of the last user.
@@ -204,7 +205,7 @@ fn steps(
             continue;
         }
         blank.keep_empty(&mut recorder);
-        // Otherwise an example of another window could be shown.
+        // The recorder's own failures select the examples, so that no example of another window is shown.
         let example = |&(failure, _): &(Failure, u64)| {
             let mut all = examples.iter();
             all.find(|example| usize::from(example.slot.0) == slot && example.failure == failure)

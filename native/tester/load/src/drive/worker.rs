@@ -111,9 +111,10 @@ pub(crate) const fn lane_number(place: usize, thread: usize, threads: usize) -> 
 /// `slept_from_ns`, was to be woken by a timer at `due_ns`, and woke at `woke_ns`.
 ///
 /// An answer that arrives during the sleep wakes the thread, so it has just arrived, unless the thread was
-/// descheduled. A timer that has passed shows this: the thread has not run since the timer. If the timer is
+/// descheduled. A timer that has passed shows that the thread has not run since the timer. If the timer is
 /// late by a whole tick, the thread may not have run since it fell asleep. Between two timers nothing shows
-/// it, so an answer may have waited up to 10 ms longer than this time says.
+/// that the thread was descheduled, so an answer may have waited up to 10 ms longer than the returned time
+/// says.
 const fn quiet_since(slept_from_ns: u64, woke_ns: u64, due_ns: u64) -> u64 {
     if woke_ns < due_ns {
         woke_ns
@@ -318,7 +319,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Whether this is one of several connections, and not in use.
+    /// Whether the token's lane has several connections and does not use the connection of the token.
     fn is_parked(&self, token: usize) -> bool {
         let (id, connection) = of_token(token);
         let lane = self.lanes.get(id).and_then(Option::as_ref);
@@ -435,7 +436,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Resumes due lanes: sleeps that are over, arrivals of the open schedule.
+    /// Resumes lanes whose sleep is over, and idle lanes for which an arrival is due.
     #[inline]
     fn run_due(&mut self) {
         if self.context.timers.peek().is_none() && self.context.idle.is_empty() {
@@ -701,7 +702,7 @@ mod tests {
             let since_ns = quiet_since(slept_from_ns, woke_ms * MILLI, due_ns);
             assert_eq!(since_ns, since_ms * MILLI, "woke at {woke_ms} ms");
         }
-        // A wait that was interrupted shows nothing; a timer may have been due before the thread slept.
+        // The end of an interrupted sleep is unknown. A timer may have been due before the thread slept.
         assert_eq!(quiet_since(slept_from_ns, u64::MAX, due_ns), slept_from_ns);
         assert_eq!(quiet_since(slept_from_ns, 101 * MILLI, 90 * MILLI), slept_from_ns);
     }

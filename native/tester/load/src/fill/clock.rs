@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn a_time_is_formatted_for_ldap_and_for_http() {
-        // `date -u -d @1709210096`
+        // `date -u -d @1709210096` prints this time.
         for (clock, expected) in [
             (Clock::Unix, "1709210096"),
             (Clock::Rfc3339, "2024-02-29T12:34:56Z"),

@@ -89,7 +89,7 @@ impl RowDealers {
         Ok(())
     }
 
-    /// Performs any draw other than the rows that each iteration draws anew.
+    /// Performs any draw except the draw of a row for an iteration.
     fn draw_other(&mut self, plan: &Plan, draw: &Draw, data: &mut LaneData, rng: &mut fastrand::Rng) {
         match draw {
             Draw::User => {
@@ -166,7 +166,7 @@ impl RowDealers {
         self.set_waiting(data, None);
     }
 
-    /// Makes a lane wait for rows of this source only, or of none.
+    /// Makes a lane wait for rows of one source, or of no source.
     #[cold]
     fn set_waiting(&mut self, data: &mut LaneData, source: Option<usize>) {
         for (source, more) in [(data.waits_for, false), (source, true)] {
@@ -404,7 +404,7 @@ mod tests {
             data.take_element(0, 1);
             assert_eq!(data.values[1].bytes, expected.as_bytes());
         }
-        // Captured anew within its repeat, it has fewer values, or is one.
+        // A step of the repeat captures the name again: first a list with fewer values, then a single value.
         data.empty(0);
         data.add(0, b"alone");
         data.values[0].next = 3;

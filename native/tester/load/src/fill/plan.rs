@@ -545,7 +545,7 @@ impl Plan {
             .iter()
             .map(|(name, value)| (format!("{{env.{name}}}"), Text::fixed(value.as_bytes().to_vec())));
         let files = self.names.hidden.iter().filter_map(|path| {
-            // A server may omit the line's end at the end of the file.
+            // A server that repeats the contents may omit the line break at their end.
             let bytes = self.names.files.get(path)?.trim_ascii();
             Some((format!("{{file {path}}}"), Text::fixed(bytes.to_vec())))
         });

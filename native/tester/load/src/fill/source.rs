@@ -237,7 +237,7 @@ impl Source {
                     people.write(row, *added, column, out);
                 }
             }
-            // Wrapping, as the last number may be the largest of its type.
+            // The addition wraps, because the last number may be the largest of its type.
             Cells::From(first) => {
                 // Writing to a vector cannot fail.
                 let _ = write!(out, "{}", first.wrapping_add(row as i64));

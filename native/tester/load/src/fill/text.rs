@@ -87,8 +87,8 @@ impl Text {
 impl Generator {
     fn write(&self, rng: &mut Rng, out: &mut Vec<u8>) {
         match self {
-            // Not drawn from the seed: entries that a run leaves behind must not collide with entries of the
-            // next run.
+            // A UUID is not drawn from the seed: entries that a run leaves behind must not collide with
+            // entries of the next run.
             Self::Uuid => write_uuid(fastrand::u128(..), out),
             Self::Characters { length, of } => {
                 let mut bytes = [0; 4];

@@ -115,8 +115,8 @@ impl Report {
     }
 }
 
-/// The status with its reason, from the answer. An interim answer may precede it, and the head may have been
-/// read before.
+/// The status with its reason, from the head of the answer; the status alone if `answer` lacks the head. An
+/// interim answer may precede the head.
 pub(super) fn status_line(answer: &[u8], status: u16) -> String {
     let status = status.to_string();
     let answer = answer.split(|&byte| byte == b'\n').find_map(|line| {

@@ -7,13 +7,13 @@ pub(super) enum Escape {
     /// No escape, in a header line. A text with control characters would end the line and is not sent.
     Line,
     Plain,
-    /// RFC 3986 section 2.1: paths, queries and forms.
+    /// Percent-encoding in paths, queries and forms (RFC 3986 section 2.1).
     Percent,
-    /// With the references of most template engines: `&quot;` and `&#39;`.
+    /// HTML with `&quot;` and `&#39;`, as most template engines write it.
     Html,
     /// HTML with `&#34;`, as Python's MarkupSafe writes it.
     HtmlNumeric,
-    /// RFC 8259 section 7.
+    /// A string in JSON (RFC 8259 section 7).
     Json,
 }
 

@@ -25,7 +25,7 @@ enum Part {
     },
 }
 
-/// The block in which the texts of a step are.
+/// The plan and the block for which the texts of a step are compiled.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'p> {
     pub(super) plan: &'p Plan,
@@ -108,7 +108,7 @@ impl Fill {
         }
     }
 
-    /// The texts of its fields, without people.
+    /// The texts of the fields, except properties of people.
     pub(super) fn values(&self) -> impl Iterator<Item = &Text> {
         self.parts.iter().filter_map(|part| match part {
             Part::Value(text, _) => Some(text),
@@ -116,7 +116,7 @@ impl Fill {
         })
     }
 
-    /// The sources of the people in it.
+    /// The sources of the people whose properties are in the text.
     pub(super) fn people(&self) -> impl Iterator<Item = usize> {
         self.parts.iter().filter_map(|part| match part {
             Part::Person { source, .. } => Some(*source),

@@ -143,7 +143,7 @@ fn age(value: &[u8]) -> Option<u64> {
     is_number.then(|| if past { 0 } else { digits.parse().unwrap_or(u64::MAX) })
 }
 
-/// Section 5.1.3.
+/// Whether a host is in the domain of a cookie (RFC 6265 section 5.1.3).
 fn is_domain_of(domain: &[u8], host: &str) -> bool {
     let domain = String::from_utf8_lossy(domain.strip_prefix(b".").unwrap_or(domain)).to_ascii_lowercase();
     let host = host.to_ascii_lowercase();
@@ -207,7 +207,7 @@ mod tests {
         for (line, expected) in [
             ("s=1", "Cookie: s=1\r\n"),
             ("s=2; Max-Age=60", "Cookie: s=2\r\n"),
-            // Max-Age wins, whatever its place.
+            // Max-Age takes precedence over Expires.
             ("s=3; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "Cookie: s=3\r\n"),
             ("s=4; Expires=Fri, 01 Jan 2100 00:00:00 GMT", "Cookie: s=4\r\n"),
             ("s=; Max-Age=0", ""),

@@ -207,7 +207,7 @@ pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>
 }
 
 impl Captured {
-    /// Keeps one of the captured values, or all. Empty values count as missing.
+    /// Keeps the first value, a random value, or all values. Empty values count as missing.
     fn keep<V: AsRef<[u8]>>(
         &self,
         number: usize,

@@ -227,7 +227,7 @@ fn is_kind_of_request(scenario: &Scenario, operation: &Operation) -> bool {
     let asks = match &step.verb {
         Verb::File { .. } | Verb::Program { .. } => true,
         Verb::Request(request) => {
-            // The jar has no other request to send a redirect's cookies with.
+            // The cookies of a redirect would be lost: no later request belongs to the same visit.
             !request.follow
                 && request.path.literal().is_some()
                 && request.body.is_none()

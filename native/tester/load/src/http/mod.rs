@@ -71,7 +71,7 @@ enum Stage {
     Head,
     /// A body that is read in one piece.
     Whole { length: u64 },
-    /// A body that is skipped, or a file's, compared as it is received.
+    /// A body that is skipped, or the body of a file, which is compared while it is received.
     Pass { left: u64, length: u64 },
     /// A body of unknown length.
     Stream { body: Body, length: u64 },

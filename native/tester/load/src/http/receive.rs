@@ -122,7 +122,7 @@ impl Protocol for Http {
                 self.finish_pieces(request, lane, length, (0, 0))
             }
             Stage::Redirect { body, .. } if body.ends_at_close() => self.end_redirect(request, lane, (0, 0)),
-            // The missing length is unknown.
+            // The body is incomplete, but the number of missing bytes is unknown.
             Stage::Stream { .. } | Stage::Redirect { .. } => Received::Broken(Failure::Closed),
         }
     }

@@ -26,7 +26,7 @@ impl Redirects {
         self.locations.clear();
     }
 
-    /// Keeps a redirect's Location for output. A long one is cut, and loses its parameters.
+    /// Keeps a redirect's Location for output. A long Location is cut, and loses its parameters.
     pub(super) fn note(&mut self, status: u16, location: &[u8]) {
         let mut shown = String::from_utf8_lossy(location).into_owned();
         if location.len() > LONGEST_SHOWN {

@@ -51,7 +51,8 @@ pub struct Target {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Secure {
-    /// A name or address for lanes of every address. By default each address has its own.
+    /// The host of the endpoint for lanes of all addresses. By default each lane uses the host of its
+    /// address.
     #[serde(default)]
     pub host: Option<String>,
     pub port: u16,

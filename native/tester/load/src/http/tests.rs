@@ -40,7 +40,7 @@ impl Lane {
         Self { http, state: LaneState::default(), pc: program.ops.len() - 1, program }
     }
 
-    /// Goes on to the next request over a new connection, and returns it.
+    /// Goes on to the next request over a new connection, and returns the request.
     fn ask(&mut self) -> String {
         self.http.connected(&mut self.state);
         loop {
@@ -59,14 +59,14 @@ impl Lane {
         }
     }
 
-    /// The same, of a page of a person; returns whose.
+    /// Goes on to the next request for a page, and returns the number of the page's person.
     fn ask_page(&mut self) -> u64 {
         let request = self.ask();
         let user_and_iteration = request.strip_prefix("GET /?u=").unwrap().split(' ').next().unwrap();
         user_and_iteration.parse().unwrap()
     }
 
-    /// Feeds an answer piece by piece, as a lane does, and returns what came of it.
+    /// Feeds an answer piece by piece, as a lane does, and returns the result.
     fn feed(&mut self, answer: &[u8], cuts: &[usize]) -> Received {
         let Self { http, state, program, pc } = self;
         let (_, request) = program.request_at(*pc).unwrap();

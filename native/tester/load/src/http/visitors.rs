@@ -116,7 +116,7 @@ impl People for VisitorColumns {
         self.count
     }
 
-    /// Without a thread's view: for values that use people, and for output.
+    /// Makes its own view: values that use people, and output, have no thread's view.
     fn write(&self, number: u64, _added: bool, column: usize, out: &mut Vec<u8>) {
         if let Some(&(_, property)) = PROPERTIES.get(column) {
             PeopleView::new(self.visitors.clone()).write(number, property, Escape::Plain, out);

@@ -22,7 +22,8 @@ pub struct Ask {
     pub(super) script: usize,
     /// The index of the operation; `None` for `[start]`.
     pub(super) operation: Option<usize>,
-    /// The draws of a block whose only step is this request: saves an op.
+    /// The draws of a block whose only step is this request. The program needs no separate op for these
+    /// draws.
     pub(super) first: Option<Preparation>,
     /// Whether the request removes the lane's person to add, if that person's entry was added before.
     pub(super) removes_taken: bool,
@@ -172,7 +173,7 @@ impl Ask {
         }
         let mut writing = Writing::new(plan, block, &step.controls)?;
         let Written { verb, response, about, frame } = writing.request(&step.verb)?;
-        // Literals are in `rest`.
+        // Secrets that are literals come from `rest`.
         let texts = step.texts();
         let secret =
             texts.iter().filter(|text| text.secrecy == Secrecy::Secret && text.text.literal().is_none());

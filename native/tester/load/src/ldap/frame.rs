@@ -12,7 +12,7 @@ use wire::ber::{self, Reader, tag};
 /// Lengths up to this value take one byte (X.690 8.1.3.4).
 const SHORT: usize = 0x7f;
 
-/// From each of these values on, a length takes another byte.
+/// From each of these values on, a length takes one more byte.
 const WIDER: [usize; 4] = [0x80, 0x100, 0x1_0000, 0x100_0000];
 
 /// Bytes of the message id with its header.
@@ -133,7 +133,7 @@ impl Frame {
         for place in &self.places {
             let start = out.len() - from;
             out.extend_from_slice(&self.text[from..place.at]);
-            // From the last length on, as a wide length moves the bytes behind it.
+            // The last length is written first, because a wide length moves the bytes behind it.
             for length in place.lengths.clone().rev() {
                 let at = start + self.lengths[length].at;
                 match sizes[length] {
@@ -187,7 +187,7 @@ impl Cut {
                 let (at, place, length) = (text.len(), places.len(), lengths.len());
                 lengths.push(Length { at, text: 0, places: 0..0, end: 0 });
                 text.push(0);
-                // The tag is the byte before.
+                // The byte before a length is the tag.
                 let (header, size) = ber::header(self.blank.get(self.at.checked_sub(1)?..)?).ok()??;
                 let (long_header, _) = ber::header(self.long.get(self.long_at.checked_sub(1)?..)?).ok()??;
                 self.at += header - 1;
@@ -219,7 +219,7 @@ mod tests {
 
     const FIELDS: usize = 5;
 
-    /// A string of a request, of text and fields.
+    /// A string of a request: a sequence of texts and of fields, which have numbers.
     type Mixed = Vec<Result<Vec<u8>, usize>>;
 
     fn mixed() -> impl Strategy<Value = Mixed> {
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// What a frame makes of a request, and what its writer makes of it.
+    /// A request as its frame encodes it, and as its writer encodes it.
     fn both(fields: &[&[u8]], write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> (Vec<u8>, Vec<u8>) {
         let (mut framed, mut written) = (b"before".to_vec(), b"before".to_vec());
         Frame::new(fields.len(), &write).unwrap().write(&mut framed, 127, fields);
@@ -378,7 +378,8 @@ mod tests {
 
     #[test]
     fn each_ber_length_has_its_minimal_width() {
-        // Five lengths are around the name: each of them has its own sizes of it at which it gets wider.
+        // The name is inside five elements. The length of each element becomes wider at another size of the
+        // name.
         let frame = Frame::new(1, lookup).unwrap();
         for size in (0..300).chain(65_400..65_600) {
             let (mut framed, mut written) = (Vec::new(), Vec::new());

@@ -152,7 +152,7 @@ pub struct LaneState {
     id: u8,
     /// The number of the person to add that this lane took last.
     taken: Option<u64>,
-    /// Whether that person's entry was added before and has to be removed first.
+    /// Whether the entry of the person `taken` was added before and has to be removed first.
     comes_again: bool,
     /// The DN that the answer to a lookup must have, if it is known.
     dn: Vec<u8>,
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(clear.addresses()[0][LDAPS], ("h", 636));
         let secured: Vec<_> = clear.security().unwrap().iter().map(Option::is_some).collect();
         assert_eq!(secured, [false, false, true, true]);
-        // Without choices there is nothing to choose with, and one endpoint.
+        // A target without choices has one endpoint, and refuses scenarios that choose TLS.
         let plain = target(none.clone(), none);
         assert!(plain.endpoint(Some(StartTls)).is_err() && plain.endpoint(Some(Never)).is_ok());
         assert_eq!(plain.addresses(), [[("h", 389)]]);

@@ -89,7 +89,7 @@ pub(super) struct Template {
     before: String,
     after: String,
     base: String,
-    /// Replaces `{i}`; `None` if the number itself does.
+    /// The names that replace `{i}`; `None` if numbers replace `{i}`.
     list: Option<Arc<NameList>>,
 }
 
@@ -203,7 +203,7 @@ impl Names {
         match (&self.template, &self.people) {
             (Some(template), _) if !person.added => template.write_value(person.number, out),
             (_, Some(people)) => people.write_name(person.number, out),
-            // Refused when the program was compiled.
+            // The compiler refuses programs that would need a name here.
             (_, None) => {}
         }
     }
@@ -225,7 +225,7 @@ impl Names {
         }
     }
 
-    /// Whether an entry is the one that the template names: by its RDN, or by the looked-up attribute.
+    /// Whether an entry belongs to the person, as its RDN or its looked-up attribute shows.
     pub(super) fn is_named(
         &self,
         person: Person,

@@ -189,7 +189,7 @@ impl Ldap {
         }
     }
 
-    /// Whether this is the number of all people, or as many as the size limit allows.
+    /// Whether `entries` is the number of all people, or the number that the size limit allows.
     pub(super) fn are_all_people(&self, entries: u64, size_limit: u32, code: ResultCode) -> bool {
         let limit = u64::from(size_limit);
         if code == ResultCode::SUCCESS {

@@ -1,4 +1,4 @@
-//! Verifies that an entry is the requested one, complete and unchanged (method rule 3).
+//! Verifies that an entry is the requested entry, complete and unchanged (method rule 3).
 //!
 //! A server that stores people as the population encodes them sends exactly these bytes, so bytes are
 //! compared first. Only if they differ, the entry is parsed: servers may order attributes and values as they
@@ -234,7 +234,7 @@ impl Verifier {
         let mut reader = wire::ber::Reader::new(&self.expected);
         let expected = Attributes(reader.expect(wire::ber::tag::SEQUENCE)?);
         let mut count = 0;
-        // The order is usually the same, too.
+        // Servers usually keep the order of the attributes.
         let mut in_order = given.iter();
         for attribute in expected.iter() {
             let attribute = attribute?;
@@ -276,7 +276,7 @@ fn find<'a>(attributes: Attributes<'a>, name: &[u8]) -> Result<Option<Attribute<
     let first = |is: &dyn Fn(&[u8]) -> bool| {
         attributes.iter().find(|attribute| attribute.is_ok_and(|attribute| is(attribute.name))).transpose()
     };
-    // The name is the same in all but a few cases.
+    // Nearly all names are equal, so synonyms are searched last.
     match first(&|other| other.eq_ignore_ascii_case(name))? {
         Some(attribute) => Ok(Some(attribute)),
         None => first(&|other| same_name(other, name)),

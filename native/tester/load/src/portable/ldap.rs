@@ -36,7 +36,7 @@ pub struct LdapRequest {
     pub sasl: Option<String>,
     /// The password of a bind, SASL credentials, or the value of an extended operation.
     pub value: Option<Vec<u8>>,
-    /// RFC 4515.
+    /// The filter as a text (RFC 4515).
     pub filter: String,
     /// 0 base, 1 one level, 2 subtree, 3 all below the base.
     pub scope: u8,
@@ -64,7 +64,7 @@ pub struct LdapRequest {
 /// An answer from a portable client.
 #[derive(Debug, Clone, Default)]
 pub struct LdapAnswer {
-    /// RFC 4511 section 4.1.9.
+    /// The result code (RFC 4511 section 4.1.9).
     pub code: u32,
     /// The server's diagnostic message.
     pub diagnostic: String,

@@ -1,8 +1,8 @@
 //! Users whose requests another client sends: a scenario's steps are returned one by one.
 //!
-//! A portable client contributes its network stack only. Requests and checks are the protocol's, in the
-//! program that lanes run. So a [`User`] is a lane without a connection and without a clock. It returns its
-//! next action as [`Do`], and takes the answer.
+//! A portable client contributes its network stack only. The protocol makes and checks the requests of the
+//! same programs that lanes run. So a [`User`] is a lane without a connection and without a clock. It returns
+//! its next action as [`Do`], and takes the answer.
 //!
 //! All users of a process belong to one thread ([`Users`]). They share its decks, its rows and its random
 //! numbers.
@@ -68,7 +68,8 @@ pub enum Do {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     pub failure: Option<String>,
-    /// Whether there was an answer. Without an answer and a failure, the next request is a part of the same step.
+    /// Whether there was an answer. If there is neither an answer nor a failure, the next request is a part
+    /// of the same step.
     pub answered: bool,
     /// For a failure: the request and the answer, without secrets.
     pub shown: Option<String>,
@@ -135,7 +136,8 @@ impl<P: Protocol> Users<P> {
     fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
         let Compiled { programs, labels, decks, .. } = compiled;
         let decks = decks.iter().map(Deck::new).collect();
-        // A thread of lanes forks the generator of its arrivals first: so the same seed deals the same cards.
+        // A thread of lanes first forks a generator for its arrivals. A fork here, too, makes the same seed
+        // deal the same cards.
         let _ = rng.fork();
         let programs = programs.into();
         Self { programs, names, labels, protocol, decks, rng, dropped: DroppedStates::<P>::default() }

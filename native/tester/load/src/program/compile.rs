@@ -168,7 +168,7 @@ pub(crate) struct Program<R> {
 }
 
 impl<R> Program<R> {
-    /// Whether recorded times include think times: only if whole passes are counted.
+    /// Whether recorded times include think times, which is the case if whole passes are counted.
     pub(crate) fn times_pauses(&self) -> bool {
         self.is_whole && self.counted == self.sequence
     }
@@ -493,7 +493,7 @@ impl<'a, R> Compiler<'a, R> {
         self.steps(steps, depth);
         self.awaited = awaited;
         self.ops.push(Op::Done);
-        // Replaced after the steps are compiled, so that recorders are in the order of the steps.
+        // The op is replaced after the steps are compiled, so that recorders are in the order of the steps.
         self.ops[begin] = Op::Begin { slot, counted: self.recorder(&counts) };
         self.scope = outer;
     }
@@ -564,7 +564,7 @@ impl<'a, R> Compiler<'a, R> {
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
     }
 
-    /// Adds [`Op::Await`], unless the program already waits for the arrival: nothing is sent before.
+    /// Adds [`Op::Await`], unless the program already waits for the arrival.
     fn await_arrival(&mut self) {
         if self.rules.open && !self.awaited {
             self.ops.push(Op::Await);
@@ -718,7 +718,7 @@ mod tests {
         let compiled = compile_one(Some("sequence"), vec![connect(), ask("a")], true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "await connect1 r2");
         assert!(compiled.labels[0].open);
-        // A connection that several operations go over is there before they arrive.
+        // A connection for several operations is opened before the first of their arrivals.
         let steps = || vec![connect(), repeat(9, vec![ask("a"), ask("b")])];
         let compiled = compile_one(Some("b"), steps(), true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "connect1 loop0x9 await r2 r3 again0->2");
@@ -749,7 +749,8 @@ mod tests {
         let open_link = || Step::WhenDown { steps: vec![connect()] };
         let branch = |operation| Branch { weight: 1, steps: vec![operation] };
         let deck = |a, b| Step::Deck { branches: vec![branch(operation("a", a)), branch(operation("b", b))] };
-        // One arrival is one operation, whatever card comes: it is waited for before the card is dealt.
+        // An arrival begins one operation, whatever card is dealt. The lane waits for the arrival before the
+        // deal.
         for counts in ["sequence", "ask"] {
             let compiled = compile_one(None, vec![open_link(), deck(counts, "sequence")], true).unwrap();
             let shape = shape(&compiled.programs[0]);
@@ -761,7 +762,7 @@ mod tests {
         let compiled = compile_one(None, vec![open_link(), operation("p", "ask")], true).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "up->2 connect1 await begin2 draw r3 done");
         let names: Vec<_> = compiled.labels.iter().map(|label| (&*label.step, label.open)).collect();
-        // Arrivals that no lane takes are recorded, too, whatever an operation is called.
+        // Arrivals that no lane takes have their own row, even if an operation has the name of the program.
         assert_eq!(names, [("not begun", true), ("connect", false), ("sequence", false), ("ask", true)]);
         let once = Step::Once { name: "start".into(), steps: vec![draw()] };
         let compiled = compile_one(None, vec![open_link(), once, operation("a", "sequence")], false).unwrap();

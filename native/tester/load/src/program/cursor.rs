@@ -25,8 +25,8 @@ const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
 /// Backoffs are doubled up to this value.
 const BACKOFF_LAST_NS: u64 = SECOND;
 
-/// The pauses of a user whose start failed, also doubled. A server may count refused requests, such as binds
-/// with wrong passwords.
+/// The first and the longest pause of a user whose start failed. The pause doubles with each failure. A
+/// server may count refused requests, such as binds with wrong passwords.
 const START_FIRST_NS: u64 = SECOND;
 const START_LAST_NS: u64 = 30 * SECOND;
 
@@ -118,7 +118,7 @@ pub(crate) trait Walker {
     }
 
     /// Whether the user has taken an arrival whose counted step is still to come. A stopping user performs
-    /// that step first, as it has not timed out.
+    /// that step first, because the arrival has not timed out.
     #[cold]
     fn has_arrival(&self) -> bool {
         false
@@ -177,7 +177,7 @@ pub(crate) trait Walker {
     fn end(&mut self) -> Self::Stop;
 }
 
-/// Whether a pass has nothing left to do except to close connections: it is over, and recorded as such.
+/// Whether a pass has nothing left to do except to close connections. Such a pass is recorded as complete.
 #[inline]
 fn is_over<R>(op: Option<&Op<R>>) -> bool {
     op.is_none_or(|op| match op {
@@ -335,7 +335,7 @@ fn step<W: Walker>(
     None
 }
 
-/// Begins the next round of a repeat, unless this was the last.
+/// Begins the next round of a repeat, unless this round was the last.
 #[inline]
 fn again<W: Walker>(user: &mut W, (counter, first): (usize, usize), silent: &mut Silent) -> Option<W::Stop> {
     let cursor = user.cursor();

@@ -33,7 +33,7 @@ mod tests {
     fn thread_cpu_time_advances_while_the_thread_works() {
         let (time, cpu) = (now_ns(), thread_cpu_ns());
         while now_ns() - time < 30 * MILLI {}
-        // A busy machine leaves it some of that time.
+        // Even on a busy machine, the thread gets some CPU time.
         assert!(thread_cpu_ns() - cpu > MILLI);
     }
 

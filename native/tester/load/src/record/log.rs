@@ -123,7 +123,7 @@ mod tests {
         }
         assert!(!log.takes(FAILED, false));
         assert_eq!((log.take().len(), log.take().len()), (2, 0));
-        // What was handed out does not make room for more, but another window does.
+        // Taking entries makes no room for further entries in the same window. A new window has room.
         assert!(!log.takes(FAILED, false));
         log.cut();
         assert!(log.takes(FAILED, false));
@@ -134,7 +134,7 @@ mod tests {
     fn a_log_line_has_place_and_time() {
         let label = Label { program: "mix".into(), step: "search".into(), open: false, overlaps: false };
         let report = Report { rows: vec![("person".into(), 7)], user: Some(3), ..Report::default() };
-        // `date -u -d @1709210096`
+        // `date -u -d @1709210096` prints this time.
         let entry =
             Entry { slot: Slot(0), unix_ms: 1_709_210_096_012, took_ns: 1_500_000, failure: FAILED, report };
         let line: Value = serde_json::from_str(&entry.line(&[label])).unwrap();

@@ -93,7 +93,8 @@ impl Clock {
         }
     }
 
-    /// The clock that is recorded for this clock on an open or a closed schedule, if any is.
+    /// The clock that is recorded for this clock on an open or a closed schedule; `None` if there is no such
+    /// clock.
     pub const fn recorded(self, open: bool) -> Option<Self> {
         if open { Some(self) } else { self.closed() }
     }
@@ -109,7 +110,7 @@ mod tests {
     fn metric_names_are_unique_keys_of_results() {
         let clocks = Clock::ALL.map(Clock::name);
         let counters = Counter::ALL.map(Counter::name);
-        // Run files and JSON results have these as keys.
+        // Run files and JSON results use these names as keys.
         assert_eq!(clocks, ["service", "latency", "lag", "unread", "wrong", "censored", "abandoned"]);
         assert_eq!(counters, ["bytes_out", "bytes_in", "processing", "failed", "paused", "thinking"]);
         let names: BTreeSet<_> = clocks.into_iter().chain(counters).collect();

@@ -67,7 +67,7 @@ use crate::record::metric::{Clock, Counter};
 /// Longer times are clamped to an hour, which is beyond any timeout.
 const LONGEST_NS: u64 = 3600 * SECOND;
 
-/// Method rule 1.
+/// The significant digits of recorded times (method rule 1).
 const DIGITS: u8 = 3;
 
 /// An empty histogram, bounded so that recording never allocates.
@@ -216,7 +216,7 @@ impl Recorder {
 
     /// Records an operation.
     ///
-    /// Inlined into [`Split::record`], its one caller for every operation.
+    /// Inlined into [`Split::record`], which calls it for every operation.
     #[inline(always)]
     pub fn record(&mut self, sample: &Sample) {
         self.count += 1;

@@ -596,7 +596,7 @@ pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>
     requests.into_iter().next().map(ask)
 }
 
-/// A text in which environment variables only are filled in.
+/// A text whose only fields are environment variables, filled in.
 fn with_env(template: &Template, env: &HashMap<String, String>) -> Result<String> {
     let part = |part: &Part| match part {
         Part::Text(text) => Ok(text.clone()),

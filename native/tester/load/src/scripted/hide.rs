@@ -11,7 +11,7 @@ use wire::dn::escape_value;
 /// it stands alone.
 const LEAST_PART: usize = 4;
 
-/// Longer secrets are hidden in any case of letters.
+/// Longer secrets are hidden in both upper and lower case.
 const MOST_EXACT: usize = 6;
 
 /// Replaces secrets by their names, in every spelling in which they are sent or servers repeat them.
@@ -68,8 +68,8 @@ fn prefix(text: &str, form: &str, before: Option<char>) -> Option<usize> {
     same.then(|| characters.offset())
 }
 
-/// All spellings of a secret. If the secret is a name and a password in base64 (RFC 7617), also of these
-/// parts.
+/// All spellings of a secret. If the secret is a name and a password in base64 (RFC 7617), the result
+/// contains the spellings of these parts, too.
 fn spellings(secret: &[u8]) -> Vec<String> {
     let encoded = secret.strip_prefix(b"Basic ").unwrap_or(secret);
     let decoded = STANDARD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn user_and_password_of_a_basic_auth_header_are_hidden() {
-        // service:basic-pass-99
+        // The secret is `service:basic-pass-99` in base64.
         for secret in ["c2VydmljZTpiYXNpYy1wYXNzLTk5", "Basic c2VydmljZTpiYXNpYy1wYXNzLTk5"] {
             let hide = |text: &str| hide(text, &[(secret.into(), "{env.BAS}")]);
             assert_eq!(hide("no service:basic-pass-99"), "no {env.BAS}");
@@ -166,7 +166,7 @@ mod tests {
     fn names_of_secrets_are_not_hidden() {
         let secrets: [(Vec<u8>, &str); 2] = [("password".into(), "{u.password}"), ("u".into(), "{u.name}")];
         assert_eq!(hide("password of u", &secrets), "{u.password} of {u.name}");
-        // Too short to be known in capitals.
+        // The secret is too short to be hidden in upper case.
         assert_eq!(hide("U", &secrets), "U");
     }
 }

@@ -1,7 +1,7 @@
 //! The values that a step sends, as readers may see them: a text with the fields of the file.
 //!
-//! The text is made from the file and not from the bytes on the wire: there, a secret is a field and is shown
-//! by its name.
+//! The text is made from the file and not from the bytes on the wire. In the file a secret is a field, and
+//! the name of the field is shown.
 
 use scenario::{
     Encoding, Entry, Named, Part, Place, Secrecy, Step, StepText, Template, Verb, header_texts,

@@ -29,8 +29,8 @@ impl<P: Protocol> Lane<P> {
         Ok(())
     }
 
-    /// Waits until the poller reports whether the connection is open. The step after connecting sends nothing
-    /// that would show it.
+    /// Waits until the poller reports whether the connection is open. The next step sends nothing, so no
+    /// write would show whether the connection is open.
     pub(super) fn wait_for_link(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.phase = Phase::Opening;
         turn.context.deadlines[self.id as usize] = self.connect.started_ns + turn.context.connect_timeout_ns;
@@ -104,7 +104,7 @@ impl<P: Protocol> Lane<P> {
 
     pub(super) fn say_farewell(&mut self, context: &mut Context<P>) -> Result<usize, Failure> {
         if let Link::Down(reason) = self.link {
-            // Without a reason this side closed the connection, after the last answer on it.
+            // If there is no failure, this side closed the connection after its last answer.
             return reason.map_or(Ok(0), Err);
         }
         // The buffer may hold requests of a batch in front of the farewell.

@@ -61,8 +61,8 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Requests over a new connection, as the previous answer was the last on its connection. Opening the
-    /// connection is part of the request.
+    /// Sends a request over a new connection, because the previous answer was the last on its connection.
+    /// Opening the connection is part of the request.
     #[cold]
     fn reconnect(&mut self, place: Range<usize>, context: &mut Context<P>) -> Result<(), Failure> {
         let began = self.began;
@@ -123,7 +123,7 @@ impl<P: Protocol> Lane<P> {
             };
             let emptied = start + n < turn.context.buffer.len() && !to_the_end;
             let (token, connection) = (self.token(), self.connect.started_ns);
-            // Taken out of the context while the lane uses it.
+            // The buffer is taken out of the context while the lane uses the buffer.
             let buffer = std::mem::take(&mut turn.context.buffer);
             let fate = self.process(&buffer[..start + n], n, now_ns(), turn);
             turn.context.buffer = buffer;
@@ -134,7 +134,8 @@ impl<P: Protocol> Lane<P> {
                 return fate;
             }
             if self.token() != token {
-                // The lane went on with another connection: no event will report the rest of this one.
+                // The lane went on with another connection: no event will report the remaining bytes of the
+                // previous connection.
                 turn.context.half_read.push((token, to_the_end));
                 return fate;
             }
@@ -211,7 +212,8 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// The target has closed the connection, which ends the answer in some protocols.
+    /// Handles the end of the stream: the target has closed the connection, which completes the answer in
+    /// some protocols.
     fn ended(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         let (Phase::Asking, Some(Op::Exchange { request, .. })) =
             (self.phase, turn.program.ops.get(self.cursor.pc))

@@ -73,7 +73,7 @@ impl<P: Protocol> Lane<P> {
         match self.phase {
             Phase::Asking => self.unanswered(failure, turn, now_ns()),
             Phase::Opening => self.connect_failed(failure, turn, now_ns()),
-            // No request was in flight: the next step will notice.
+            // No request was in flight: the next step notices the loss.
             _ => {
                 self.disconnect(Some(failure));
                 Fate::Runs
@@ -112,7 +112,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Draws a row again, as another lane has given a row back.
+    /// Draws a row again, after another lane has given a row back.
     pub(crate) fn retry_row(&mut self, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.count_row_wait(turn.context, now_ns);
         self.row_wait_ns = 0;

@@ -63,7 +63,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// The start of the current request, including its connecting if that is part of it.
+    /// The start of the current request, or of connecting if the connection was opened for this request.
     pub(super) const fn request_began_ns(&self) -> u64 {
         match self.began.connect_ns {
             0 => self.current.started_ns,

@@ -19,7 +19,7 @@ use crate::record::failure::Failure;
 /// Unsolicited bytes that are kept for the next request. A notice of disconnection has about a hundred bytes.
 pub(super) const UNSOLICITED_BYTES: usize = 16 << 10;
 
-/// The connections of a lane with more than one.
+/// The connections of a lane that has several.
 pub(super) struct Several {
     /// The index of the connection in the lane. Its place in `parked` is unused.
     active: usize,
@@ -56,8 +56,8 @@ impl Several {
 }
 
 impl Parked {
-    /// Keeps received bytes, and notices the end of the stream. A server may send faster than this reads, but
-    /// not more than is kept.
+    /// Keeps received bytes, and notices the end of the stream. Fails if more than [`UNSOLICITED_BYTES`] are
+    /// received: a server may send faster than this thread reads.
     fn receive_unsolicited(&mut self, room: &mut [u8]) -> Result<(), Failure> {
         while !self.outbox.is_empty() {
             // An answer may come before the whole request was sent.

@@ -230,7 +230,7 @@ impl<P: Protocol> Lane<P> {
 
     /// Called on a carrier whose connection is lost. The carrier opens the connection again after a pause.
     pub(crate) fn carrier_lost(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
-        // The time as a carrier is not a lane's time.
+        // The time in which the lane carried the connection does not count as lane time.
         self.since_ns = now_ns;
         self.restart(failure, turn, now_ns)
     }

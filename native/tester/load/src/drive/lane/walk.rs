@@ -160,7 +160,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.ask_shared(share, request, self.turn.context, self.now_ns)
     }
 
-    /// An arrival that was for this step alone is recorded.
+    /// Skips a request. If the request is the counted step of an arrival, the arrival is recorded as failed.
     #[cold]
     fn skip(&mut self, slot: Slot, request: &P::Request) {
         let (lane, failure) = (&mut *self.lane, Failure::NothingCaptured);
@@ -176,8 +176,8 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         }
     }
 
-    /// Other lanes hold all rows: waits for one of them. The wait counts in no operation's time. An arrival
-    /// that the lane has taken becomes late.
+    /// Waits for a row while other lanes hold all rows. The wait is excluded from the times of all
+    /// operations. An arrival that the lane has taken becomes late.
     #[cold]
     fn wait_for_row(&mut self) -> Fate {
         let (lane, context) = (&mut *self.lane, &mut *self.turn.context);
@@ -194,14 +194,15 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.out_of_rows = true;
     }
 
-    /// An arrival that was for this operation has not begun either.
+    /// Ends the lane, and drops its arrival, whose operation has not begun.
     #[cold]
     fn end_unbegun(&mut self) -> Fate {
         self.lane.due_ns = NEVER;
         self.end()
     }
 
-    /// Waits until one of a pool's connections is open. The wait counts in no operation's time.
+    /// Waits until one of a pool's connections is open. The wait is excluded from the times of all
+    /// operations.
     fn await_pool(&mut self, pool: usize) -> Option<Fate> {
         let (lane, context) = (&mut *self.lane, &mut *self.turn.context);
         if context.pools[pool].is_up() {

@@ -4,7 +4,8 @@
 //! longest, and writes the requests of the lanes since the previous turn: one write per connection.
 //!
 //! The carrier of a shared connection has a number in the slab of lanes, but is no user. The time in which it
-//! opens the connection is recorded like a lane's and is added to the lanes' time; its other time is not.
+//! opens the connection is recorded like a lane's time and added to the lanes' time. The other time of the
+//! carrier is not recorded.
 
 use mio::event::Event;
 
@@ -152,7 +153,7 @@ impl<P: Protocol> Worker<P> {
         Some((self.programs[*program].serves?, carrier.attached()))
     }
 
-    /// Reads from a shared connection, at most as many times as a lane reads from its own in one turn.
+    /// Reads from a shared connection, at most [`FULL_READS`] times in one turn.
     pub(super) fn read_shared(&mut self, id: usize, to_the_end: bool) {
         for _ in 0..FULL_READS {
             let Some((pool, connection)) = self.pool_of(id) else { return };
