@@ -3,8 +3,8 @@
 //! `{"config": {...}, "lanes": 1, "pools": "pools.txt", "population": {...}, "visitors": [1997, ["en_US"]],
 //! "tables": {"SCENARIO/DATA": "accounts.csv"}}`
 //!
-//! The first scenario of the configuration runs. One line per step is printed: its name, how many were answered, and
-//! their failures. `benches/instructions.py` writes such files.
+//! The first scenario of the configuration runs. One line per step is printed: its name, the number of its
+//! answered operations, and its failures. `benches/instructions.py` writes such files.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -162,7 +162,7 @@ fn a_deck_ends_when_the_first_of_its_data_sets_runs_out() {
     engine.start_lanes("mix", 3).unwrap();
     let found = to_the_end(&mut engine);
     assert_eq!(row(&found, "look", "search").0, 10);
-    // Cards of each kind are dealt equally often, in pairs; each of three users may hold one.
+    // Each pair of cards has one card of each kind. Each of the three users may still hold a card.
     assert!(
         (9..=14).contains(&row(&found, "compare", "compare").0),
         "{:?}",
@@ -265,7 +265,8 @@ const REFUSED: Do = Do::Code(ResultCode::INVALID_CREDENTIALS);
 const LOGIN: &str = "[connection.main]\nper = 'iteration'\n[data.n]\nrange = [1, 3]\ndeal = 'exclusive'\n\
                      [[operation]]\nname = 'login'\nbind = 'cn={n},o=x'\npassword = '{random:8}'\n";
 
-/// Logins, and the names of users; `refused` selects requests by number, `how` is their answer.
+/// Runs logins, and returns the names of users. `refused` selects requests by number, and `how` is the answer
+/// to the selected requests.
 fn logged_in(expected: &str, how: Do, refused: fn(u64) -> bool) -> Vec<String> {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, move |tag, number| match tag {

@@ -99,7 +99,7 @@ pub struct Seen {
     pub added: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
     /// The first [`MOST_MESSAGES`] messages.
     pub messages: Mutex<Vec<Vec<u8>>>,
-    /// The numbers of their connections, from 0.
+    /// For each message the number of its connection, from 0.
     pub over: Mutex<Vec<u64>>,
 }
 

@@ -196,7 +196,7 @@ fn an_operation_continues_after_a_wrong_answer_and_fails_once() {
     let (named, failures) = row(&found, "o", "compare 2");
     let wrong = failures.iter().map(|(_, n)| n).sum::<u64>();
     assert_eq!(named - wrong, named / 3 + u64::from(named % 3 > 1), "{failures:?}");
-    // Four users with a wrong password once made the lane start again each time.
+    // A wrong password does not make the lane open its connection again.
     assert_eq!(row(&found, "mix", "main: connect").0, 1);
 }
 
@@ -275,7 +275,7 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
     assert!((3 * a).abs_diff(mix) <= 4, "{a} {mix}");
     let open: Vec<_> = found[0].steps.iter().filter(|each| each.open).collect();
     let open: Vec<_> = open.iter().map(|each| (&*each.program, &*each.step)).collect();
-    // If an operation has only one request, its row is that of the operation.
+    // The arrivals of an operation with one request are in the row of that request.
     assert_eq!(open, [("a", "sequence"), ("mix", "search")]);
 }
 
@@ -627,7 +627,7 @@ fn an_expected_value_may_be_bytes() {
     let text = operation("right", hex(name.clone())) + &operation("wrong", hex(name.to_uppercase()));
     let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 6));
     assert_eq!(row(&found, "right", "search").1, []);
-    // Text would match in any case.
+    // A comparison as text would ignore the case of letters.
     let (count, failures) = row(&found, "wrong", "search");
     assert_eq!(failures, [("wrong-answer".to_owned(), count)]);
 }

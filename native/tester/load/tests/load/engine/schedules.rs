@@ -20,7 +20,8 @@ fn start_lanes(engine: &mut Engine, lanes: u64) -> (u64, u64) {
     (before, now_ns())
 }
 
-/// Asserts that the served and the due arrivals match the rate since its begin, however busy the machine was.
+/// Asserts that the number of served and waiting arrivals matches the rate since its start, however busy the
+/// machine was.
 fn assert_rate(totals: &Totals, step: &str, rate: f64, began: (u64, u64)) {
     let arrived = totals.count(step) + totals.backlog;
     let due = |began: u64| ((totals.end_ns - began) as f64 / 1e9 * rate) as u64;
@@ -226,7 +227,7 @@ fn stages_begin_at_the_first_cut_and_the_arrivals_of_each_span_equal_its_integra
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));
-    // 50, 150, 200, none, and 100 falling.
+    // The half seconds have 50, 150, 200, 0 and 100 arrivals.
     let stages =
         [(0.5, 200.0), (0.5, 400.0), (0.5, 400.0), (0.001, 0.0), (0.5, 0.0), (0.001, 400.0), (0.5, 0.0)];
     let stages: Vec<_> =
@@ -278,7 +279,7 @@ fn arrivals_delayed_by_a_stall_are_in_the_spans_of_their_due_times() {
     snapshots.push(engine.stop(Duration::from_secs(5)).unwrap());
     let found = spans_of(&snapshots, 150);
     assert!(found[..12].iter().all(|(count, _)| (124..=126).contains(count)), "{found:?}");
-    // Due from 1.0 to 1.75 s, and answered after 2 s.
+    // The arrivals of these spans are due from 1.0 to 1.75 s, and answered after 2 s.
     for span in 4..7 {
         assert!(found[span].1 > 115, "span {span}: {found:?}");
     }
@@ -290,7 +291,8 @@ fn think_times_are_exact_to_a_fraction_of_a_millisecond() {
     let responder = Responder::right(&people);
     let steps = [LOOKUP, "{ think = '0.2ms', distribution = 'constant' }"];
     let totals = run(&config(responder.address, &session(1, &steps)), Some(&people), 2, 300);
-    // On a busy machine some take longer; timers of whole milliseconds would make none this short.
+    // Some think times are longer on a busy machine. With timers of whole milliseconds, none would be this
+    // short.
     let shortest = totals.of("sequence").clock(Clock::Service).min();
     assert!((200_000..900_000).contains(&shortest), "{shortest} ns");
 }

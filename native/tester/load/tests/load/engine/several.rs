@@ -293,7 +293,8 @@ fn a_failed_bind_step_is_an_answer_and_its_connection_is_closed_after_it() {
     let (passes, failures) = row(&found, "o", "sequence");
     assert_eq!(failures, [("result:invalidCredentials".to_owned(), passes)]);
     assert_eq!(row(&found, "o", "after"), (passes, vec![]));
-    // A step binds on one connection; the other uses the command line's bind, which is none.
+    // A step binds on one connection. The other connection has no bind, because the command line names no
+    // identity.
     assert_eq!(row(&found, "mix", "main: connect"), (1, vec![]));
     let (connects, closes) = (row(&found, "o", "user: connect"), row(&found, "o", "user: unbind"));
     assert_eq!(connects, closes);
@@ -329,7 +330,7 @@ fn a_lost_connection_ends_the_operation_and_the_other_connections_stay_open() {
 fn unsolicited_answers_on_an_idle_connection_are_ignored() {
     let people = people(Profile::Paper, 1);
     for more in [20, 100_000] {
-        // Sent over b, after its bind.
+        // The unsolicited bytes are sent over connection b, after its bind.
         let responder = Responder::start(&people, move |tag, _| match tag {
             op::BIND_REQUEST => Do::RightThenMore(more),
             _ => Do::Right,

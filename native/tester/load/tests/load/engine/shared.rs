@@ -234,7 +234,7 @@ fn a_connection_that_is_silent_for_a_whole_timeout_is_reopened() {
     });
     let text = format!("connection.main = {{ pool = 2, outstanding = 64 }}\n{OWN}");
     let totals = run(&server, &text, &json!({"timeout_ms": 100}), (4, 5_000));
-    // Each user has lost at most one request, and has sent none on the connection after it.
+    // Each user has lost at most one request, because no user sends another request on the silent connection.
     let failures = &totals.of("search").failures;
     assert_eq!(failures.keys().collect::<Vec<_>>(), ["timeout"], "{totals:?}");
     assert!(failures["timeout"] <= 4, "{totals:?}");
@@ -409,7 +409,7 @@ fn a_target_that_is_down_is_retried_after_pauses() {
 #[test]
 fn a_server_that_reads_slowly_receives_every_request() {
     let server = Crowd::right(Manners { dawdles: true, ..Manners::default() });
-    // Some 60 kB each, more than a socket accepts at once.
+    // Each request has some 60 kB, more than a socket accepts at once.
     let long = "y".repeat(60_000);
     let text = format!(
         "connection.main.outstanding = 32\nvalues.name = 'u{{user}}-{{iteration}}'\n[[operation]]\nname = 'o'\n\
@@ -613,7 +613,7 @@ impl Plan {
         text + "[[operation]]\nname = 'o'\nstep = [" + &steps.join(", ") + "]"
     }
 
-    /// The maximum number of its connections.
+    /// The maximum number of open connections of a kind.
     fn most(&self, connection: usize) -> u64 {
         let Kind { pool, outstanding, .. } = self.connections[connection];
         let lanes = (0..self.threads).map(|thread| (self.users + self.threads - 1 - thread) / self.threads);

@@ -32,7 +32,7 @@ impl Both {
         Self::new(|_, _| Do::Right)
     }
 
-    /// A deck of `images` cards, and over TLS `secrets` cards.
+    /// A deck of `images` cards without TLS and `secrets` cards with TLS.
     pub fn config(&self, keepalive: bool, images: u32, secrets: u32) -> Value {
         let mut config = kinds(&self.clear, images, secrets);
         config["target"]["keepalive"] = json!(keepalive);
@@ -107,7 +107,8 @@ fn an_open_connection_to_another_endpoint_is_replaced() {
     let totals = run(&site.config(true, 1, 1), 1, "secret", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(totals.count("connect"), site.connections());
-    // The second of each two cards uses the other endpoint, which the next card may share.
+    // The two cards of a pair use different endpoints. The first card of the next pair may use the open
+    // connection.
     let (pairs, connections) = (totals.count("image"), site.connections());
     assert!((pairs..2 * pairs).contains(&connections), "{connections} for {pairs} of each");
     assert!(site.clear.connections().abs_diff(site.secure.connections()) <= 1, "{totals:?}");

@@ -21,7 +21,7 @@ pub fn file_set() -> FileSet {
     FileSet::new(serde_json::from_value::<Spec>(spec()).unwrap()).unwrap()
 }
 
-/// The same set in a file, and one class that the target lacks.
+/// The set of [`spec`], as a scenario file declares it.
 pub const SET: &str =
     "[files.set]\nsmall = { sizes = [223, 1024], count = 1_200 }\nlarge = { sizes = [300_000] }\n";
 

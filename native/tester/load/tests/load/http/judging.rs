@@ -116,7 +116,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
         (held_file, by_path, "get = '/{v.id}'", ""),
         (owned, by_path, "get = '/{v.id}'", ""),
         (own_file, by_path, "get = '/{v.id}'", ""),
-        // The written value may be a row's value.
+        // It is allowed to write a row's value.
         (file, ("/", ", form.city = '{v.id}'"), "get = '/'", ""),
     ] {
         let looked = match page.contains("expect") {

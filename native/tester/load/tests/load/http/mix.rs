@@ -31,7 +31,7 @@ fn drains_add_up_to_the_answers_of_the_site_and_the_mix_is_exact() {
         [count("create"), count("page"), count("update"), count("updated page")],
         [dealt[0], dealt[1], dealt[2], dealt[2]]
     );
-    // Two threads, each in the middle of a hundred.
+    // Each of the two threads may be in the middle of a hundred cards.
     let hundreds = dealt.iter().sum::<u64>() / 100;
     for (dealt, of_hundred) in dealt.iter().zip([5, 91, 4]) {
         let (least, most) = ((hundreds - 1) * of_hundred, (hundreds + 2) * of_hundred);

@@ -72,7 +72,7 @@ fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
         assert!(total.overlaps && none.iter().all(|&counter| total.counter(counter) == 0));
     }
     totals.assert_accounted();
-    // Connecting ends when the request is sent, except for the time of encoding it over TLS.
+    // Connecting ends when the request is sent, except for the time of encoding the request over TLS.
     (connect + exchange, request)
 }
 

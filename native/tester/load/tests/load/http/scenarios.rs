@@ -50,7 +50,7 @@ impl Server {
         Self::over(None, answer)
     }
 
-    /// The same over TLS, if there is an acceptor.
+    /// Like [`Server::new`], but over TLS if there is an acceptor.
     pub fn over(
         acceptor: Option<Acceptor>,
         answer: impl Fn(&Seen, usize) -> Vec<u8> + Send + Sync + 'static,
@@ -432,8 +432,8 @@ fn the_scenario_of_the_paper_sends_the_same_requests_apart_from_drawn_values() {
     let site = Site::right();
     let totals = paper::run(&paper::config(&site, &paper()), 8, "update", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
-    // Of each hundred cards 5, 91 and 4; at the end a lane may have begun an operation that other lanes have
-    // not.
+    // Each hundred cards are 5 creates, 91 pages and 4 updates. At the end, a lane may have begun an
+    // operation that other lanes have not begun.
     let updates = totals.count("update");
     assert!(totals.count("create").abs_diff(updates * 5 / 4) <= 5 + 8, "{totals:?}");
     assert!(totals.count("page").abs_diff(updates * 91 / 4) <= 91 + 8, "{totals:?}");
@@ -529,7 +529,7 @@ fn a_repeat_iterates_over_all_values_of_a_capture() {
     let snapshot = run(&server, text, &Tables::new(), server.requests().len() + 3);
     assert_eq!(failures(&snapshot, "get"), ["nothing-captured"]);
     assert!(!snapshot.steps.iter().any(|step| &*step.step == "each" && step.count > 0));
-    // A random choice from a list is sometimes each of its values.
+    // Over many operations, a random choice from a list returns each of the values.
     let text = "[[operation]]\nname = 'o'\nstep = [
         { get = '/list', capture.id = { json = '/ids', take = 'random' } }, { name = 'each', get = '/any/{id}' }]";
     run(&server, text, &Tables::new(), server.requests().len() + 200);

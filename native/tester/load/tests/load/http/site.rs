@@ -119,7 +119,7 @@ impl Site {
         Self::at("127.0.0.1:0", None, rule)
     }
 
-    /// The same at this address, over TLS if there is an acceptor.
+    /// Like [`Site::new`], but at this address, and over TLS if there is an acceptor.
     pub fn at(
         address: impl ToSocketAddrs,
         acceptor: Option<&Acceptor>,
