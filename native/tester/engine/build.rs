@@ -1,4 +1,5 @@
-//! Builds the CGI program of the web workloads, which the engine carries: wherever the engine is, it is.
+//! Builds the CGI program of the web workloads. The engine contains the program, so that both are installed
+//! together.
 //!
 //! The program is one crate without dependencies, so that the compiler alone builds it; cargo itself has no
 //! stable way to put one crate's program into another.

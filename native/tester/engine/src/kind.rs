@@ -263,7 +263,7 @@ fn of_result(code: ResultCode) -> Kind {
     }
 }
 
-/// The exhausted resource of this machine, if that is why connecting failed.
+/// The kind of a connection error: a resource of this machine that is exhausted, or an unreachable target.
 fn of_connect(error: &io::Error) -> Kind {
     match Failure::of_system(error) {
         Failure::OutOfPorts => Kind::OutOfPorts,
@@ -271,7 +271,7 @@ fn of_connect(error: &io::Error) -> Kind {
     }
 }
 
-/// Out of descriptors, which any system call may report; otherwise `otherwise`.
+/// The kind of an error of any system call: a lack of descriptors, or `otherwise`.
 fn of_system(error: &io::Error, otherwise: Kind) -> Kind {
     match Failure::of_system(error) {
         Failure::OutOfFds => Kind::OutOfDescriptors,

@@ -79,8 +79,8 @@ impl Population {
         Ok((self.dn(i)?, self.0.attributes(i).into_py_dict(py)?))
     }
 
-    /// The number of slow hashes to compute, and the number of those computed so far, from the first person
-    /// on.
+    /// The number of slow hashes to compute, and the number of computed hashes so far. Hashes are computed in
+    /// the order of people.
     #[getter]
     fn slow_hashes(&self) -> (u64, u64) {
         (self.0.slow_hashes(), self.0.hashes().count() as u64)

@@ -3,7 +3,8 @@
 use floor::queue::{Kind, Promise};
 use pyo3::prelude::*;
 
-/// The maximum utilisation of the cores by a mix of operations, if this share may end late.
+/// The maximum utilisation of the cores by a mix of operations, if the share `late` of operations may take
+/// longer than `within_s`.
 #[pyfunction]
 pub fn busy_limit(
     py: Python<'_>,

@@ -79,7 +79,8 @@ pub fn read_people(
     run(py, progress, |tell| seeding::contents(&config, &people, tell)).map(Contents)
 }
 
-/// Works detached. At each progress report Python's signal handlers run, Ctrl-C among them.
+/// Works detached from the interpreter. Python's signal handlers, such as the handler of Ctrl-C, run at each
+/// progress report.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -99,7 +100,7 @@ pub fn run<T: Send>(
         return Err(error);
     }
     if matches!(report, Err(SeedingError::Interrupted)) {
-        // A signal has ended a wait after the last progress report.
+        // A signal has ended a wait after the last progress report, so its handler has not run yet.
         py.check_signals()?;
     }
     report.map_err(engine_error)

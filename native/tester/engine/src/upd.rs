@@ -72,14 +72,14 @@ pub fn inspect_upd<'py>(
     manifest_dict(py, &manifest)
 }
 
-/// Replaces a user-property database by a copy of another in one step. Returns the size in bytes.
+/// Replaces a user-property database by a copy of another database, in one step. Returns the size in bytes.
 #[pyfunction]
 pub fn copy_upd(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<u64> {
     let copy = |from: &Path, to: &Path| upd::copy(from, to);
     py.detach(|| copy(&source, &target)).map_err(engine_error)
 }
 
-/// Reads the expected properties; without a text any database will do.
+/// Reads the expected properties. Without a text, any database is accepted.
 pub fn expected(json: Option<&str>) -> PyResult<upd::Expected> {
     let read = json.map(|json| config::parse("what a user-property database must be", json)).transpose()?;
     let Expected { size, digest } = read.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `WebServer`: files, generated pages and CGI programs; and the program itself.
+//! `WebServer`, which serves files, generated pages and CGI programs, and the CGI program of the workloads.
 
 use ::web::{Config, Running};
 use pyo3::PyClassInitializer;
