@@ -64,7 +64,7 @@ pub fn seed(config: &Config, groups: &Groups, progress: Progress<'_>) -> Result<
         }
         if !work.is_there(g)? {
             while let Some(too_much) = work.add(g, most)? {
-                // Smaller pieces, over a new connection.
+                // The next attempt uses smaller pieces and a new connection.
                 most = PIECES.into_iter().find(|piece| *piece < too_much).unwrap_or(SMALLEST);
                 work.session = Session::open(&work.config)?;
                 if work.is_there(g)? {
@@ -375,7 +375,8 @@ impl<'g> Work<'g> {
         let (mut any, mut this, mut part) = (false, false, false);
         self.read(&person, &[b"memberOf", b"isMemberOf"], &mut |attributes| {
             for attribute in attributes.iter().flatten() {
-                // For a member of very many groups Active Directory returns 1,500, which may lack this group.
+                // For a member of very many groups Active Directory returns 1,500 groups, which may lack this
+                // group.
                 part |= attribute.name.windows(7).any(|option| option == b";range=");
                 for value in attribute.values.iter().flatten() {
                     any = true;
@@ -410,7 +411,8 @@ impl Pieces<'_> {
             self.groups.each(self.g, list, self.next, |value| {
                 let before = values.len();
                 ber::write_octets(&mut values, value);
-                // Not longer than the limit, or smaller pieces would not be smaller; but at least one value.
+                // A message has at least one value. Further values stay within the limit, because otherwise a
+                // lower limit would not make pieces smaller.
                 if values.len() > left && (before > 0 || !pieces.is_empty()) {
                     values.truncate(before);
                     return false;

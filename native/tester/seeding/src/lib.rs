@@ -9,7 +9,7 @@
 //!
 //! # Limitations
 //!
-//! Anonymous or simple bind. Referrals are not followed.
+//! Binds are anonymous, simple, or SASL PLAIN and EXTERNAL. Referrals are not followed.
 
 mod config;
 mod connection;

@@ -250,7 +250,7 @@ impl<'p> Pipeline<'p> {
     }
 }
 
-/// The same socket for a poll.
+/// Makes a socket non-blocking, for a poll.
 fn polled(socket: std::net::TcpStream) -> io::Result<TcpStream> {
     socket.set_nonblocking(true)?;
     Ok(TcpStream::from_std(socket))

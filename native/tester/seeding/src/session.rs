@@ -1,4 +1,4 @@
-//! One request at a time: the preparation for writing people.
+//! A connection with one request at a time, for binds, searches and single entries.
 
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -166,7 +166,8 @@ impl Session {
         let answer = self.ask(|out, id| {
             write_search(out, id, dn.as_bytes(), &ENTRY_ITSELF, any, [&b"1.1"[..]]);
         })?;
-        // A user without read access may still write, so without success the adds decide.
+        // A user without read access may still write. If this search fails, the adds show whether the entry
+        // exists.
         Ok(answer.code == ResultCode::SUCCESS)
     }
 
