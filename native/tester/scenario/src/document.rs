@@ -21,7 +21,7 @@ const MOST_BRACKETS: usize = 24;
 /// Nested tables are dropped recursively: a key of a million parts would overflow the stack.
 const MOST_DOTS: usize = 8;
 
-/// Reads a document; `None` if the text is no TOML, and `found` gets the reasons.
+/// Reads a document. Returns `None` if the text is not TOML, and adds the reasons to `problems`.
 pub(crate) fn read<'t>(text: &'t str, problems: &FoundProblems) -> Option<DeTable<'t>> {
     if !is_shallow(text, problems) {
         return None;

@@ -121,7 +121,7 @@ pub struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub protocols: &'static [Protocol],
-    /// For a table, see its keys.
+    /// For a table, see the influence of each of its keys.
     pub influence: Influence,
     /// The default, for readers; [`REQUIRED`] for keys without a default.
     pub default: &'static str,

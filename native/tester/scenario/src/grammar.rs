@@ -178,7 +178,8 @@ fn is_one_field(text: &str) -> bool {
     Template::read(text).is_ok_and(|template| template.only_field().is_some())
 }
 
-/// Checks a distinguished name whose fields are values. A field at the beginning of a name may be a name.
+/// Checks a distinguished name whose fields are values. A field that begins a name may stand for a whole
+/// name.
 pub(crate) fn dn(text: &str) -> Result<(), Wrong> {
     let masked = masked_dn(text)?;
     Dn::parse(masked.as_bytes()).map(drop).map_err(|error| dn_error(text, &masked, error))

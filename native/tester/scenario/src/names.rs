@@ -280,7 +280,7 @@ impl Names {
         draws
     }
 
-    /// Whether a text is constant, whatever is drawn: then a secret would be written in the file.
+    /// Whether a text is constant, whatever is drawn. A constant secret would be readable in the file.
     pub(crate) fn is_literal(&self, template: &Template) -> bool {
         template.fields().all(|field| match field {
             Field::Base | Field::Choice(_) => true,

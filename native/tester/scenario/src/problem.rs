@@ -14,9 +14,9 @@ pub(crate) const ROOT: usize = usize::MAX;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// From 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The number of the character in the line, from 1.
     pub column: usize,
     /// The key, such as `operation[2].expect.entries`; lists count from 1. Empty for the file as a whole.
     pub path: String,

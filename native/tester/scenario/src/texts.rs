@@ -23,7 +23,8 @@ pub struct StepText<'s> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
     Shown,
-    /// The literal text is hidden; the values of its fields are shown. For a cookie with a column in it.
+    /// The literal text is hidden; the values of its fields are shown. A cookie that contains a column needs
+    /// this.
     Literal,
     /// The literal text and the values of all its fields are hidden.
     Secret,
@@ -97,7 +98,7 @@ impl Step {
                     Some(Body::Json(json)) => texts.json("json", json, Secrecy::Shown),
                     Some(Body::Text(text, _)) => {
                         texts.sent("body", Some(text), Secrecy::Shown);
-                        // A form may be written out.
+                        // The text may be an encoded form.
                         texts.parts(text, QUERY, of_parameter);
                     }
                     None => {}
@@ -122,7 +123,7 @@ impl Step {
 }
 
 impl Scenario {
-    /// Files that values are read from, with whether their contents are secret.
+    /// Files from which values are read. The flag of a file tells whether its contents are secret.
     pub fn value_files(&self) -> Vec<(&str, bool)> {
         let mut files: Vec<(&str, bool)> = Vec::new();
         for text in self.steps().flat_map(Step::texts) {

@@ -52,7 +52,7 @@ pub struct Needed {
     /// The control's name in the file.
     pub name: String,
     pub oid: String,
-    /// From 1.
+    /// The number of the line, from 1.
     pub line: usize,
 }
 
@@ -116,9 +116,9 @@ pub struct Connection {
     pub lives: Lifetime,
     /// Maximum of requests in flight. Above 1, users share the connection.
     pub outstanding: u8,
-    /// `None`: as the target's address says.
+    /// `None` if the target's address decides.
     pub tls: Option<Tls>,
-    /// The name of the bind after opening; `None`: as the command line says.
+    /// The name of the bind after opening; `None` if the command line decides.
     pub bind: Option<Template>,
     pub password: Option<Template>,
     /// `None` for a simple bind.
@@ -564,8 +564,8 @@ impl Control {
     /// Whether a server without this control must refuse the request.
     ///
     /// RFC 4370 section 3 requires that for proxied authorization. For other controls the client decides:
-    /// they are critical, so that no request is measured without its control. Password policy is not: it only
-    /// adds information to the answer.
+    /// they are critical, so that no request is measured without its control. Password policy is not
+    /// critical, because it only adds information to the answer.
     pub const fn is_critical(&self) -> bool {
         match self {
             Self::PasswordPolicy => false,

@@ -16,8 +16,8 @@ use crate::types::{
     Connection, Data, Deal, Drawn, FileClass, FileSet, Level, Lifetime, Load, Named, Rows, Sizes, Stage, Tls,
 };
 
-/// The most bytes of a value with the values in it. Twelve values that each use another ten times would be a
-/// terabyte ("billion laughs").
+/// The most bytes of a value with the values in it. Twelve values that each use another value ten times would
+/// have a terabyte ("billion laughs").
 const MOST_VALUE_BYTES: u64 = 1 << 20;
 
 /// The limit of the option for operations per second.

@@ -30,8 +30,8 @@ fn a_step_has_the_keys_of_all_verbs_and_no_others() {
         assert!(tables.iter().all(|table| FORM.iter().any(|(known, _)| known == table)), "{verb}");
     }
     assert!(step["properties"]["serach"].is_null());
-    // For a key that fits none of several forms an editor's message names no key. So only words beside
-    // numbers use several forms.
+    // If a value fits none of several forms, an editor's message names no key. Therefore several forms are
+    // used only where a word and a number are allowed.
     let text = schema.to_string();
     assert_eq!(text.matches("anyOf").count(), 1, "the life of a connection");
 }

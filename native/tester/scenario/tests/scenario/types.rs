@@ -131,7 +131,7 @@ fn http_bodies_headers_and_expectations_are_read() {
     assert_eq!(login.body, Some(Body::Json(Json::Object(fields.to_vec()))));
     assert_eq!(scenario.start[0].captures[0].from, Source::Json("/token".to_owned()));
     let order = &scenario.operations[1];
-    // 8 and 2 in the file.
+    // The weights in the file are 8 and 2.
     assert_eq!([scenario.operations[0].weight, order.weight], [4, 1]);
     assert_eq!(order.objective.as_deref(), Some("p99<200ms"));
     let Verb::Request(cancel) = &order.steps[2].verb else { panic!() };
