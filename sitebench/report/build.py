@@ -36,7 +36,7 @@ from sitebench.tables.table import Table
 def _planner(report: Report) -> Section | None:
     """Return the capacity planner of the suites whose scenario these runs measured.
 
-    It begins with these rates; the machines of the papers are further choices.
+    The planner begins with these rates; the machines of the papers can be chosen instead.
     """
     results = [result for run in report.runs for result in run.results]
     measured = [(suite, tables_of(results, suite)) for suite in plan_suites()]

@@ -28,7 +28,7 @@ _SHAPES = (
     *("circle", "square", "triangle-up", "diamond"),
     *("cross", "triangle-down", "triangle-right"),
 )
-"""There is one shape less than hues: among 56 series no pair of both occurs twice."""
+"""There is one shape less than hues: no two of 56 series have the same shape and the same hue."""
 INK = {
     "ink": "#1c2126",
     "faint": "#5b6570",
@@ -45,7 +45,8 @@ _MOST_PRINTED = 4
 def _colour_range(n_printed: int) -> str:
     """Return the name of the range of hues in which printed machines come first.
 
-    They have the last hues, grey and brown; the hues of today's series do not depend on them.
+    Printed machines have the last hues, grey and brown; today's series have the same hues without
+    them.
     """
     return f"beside-{min(n_printed, _MOST_PRINTED)}"
 
@@ -93,7 +94,7 @@ LEGEND_BESIDE: Spec = {
     "labelLimit": 110,
     "symbolType": "stroke",
 }
-"""The legend beside one drawing of a figure of several."""
+"""The legend beside a drawing, in a figure with several drawings."""
 
 ALL_SERIES = "all series"
 """Placeholder in a specification for the names of a dataset's series."""
@@ -164,7 +165,7 @@ def series_scale(domain: Any) -> Spec:
 def tell_apart(channel: str, today: Sequence[str], printed: Sequence[str] = ()) -> Spec:
     """Return a channel that distinguishes series: their colour, dash and shape vary together.
 
-    The series of 1997 (`printed`) look the same in every figure; today's follow.
+    The series of 1997 (`printed`) look the same in every figure; today's series have other styles.
     """
     n, n_printed = len(today), len(printed)
     ranges: dict[str, Any] = {

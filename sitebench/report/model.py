@@ -1,4 +1,4 @@
-"""The contents of a report: run files, each read at once, and the names of their points."""
+"""The contents of a report: the data of run files, and the names of their points."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from sitebench.units import format_rate, plural
 from sitebench.verdict.verdict import Quoted
 
 _SLOTS = 2_400
-"""Slots of all timelines together: forty points then fit a page of 2 MB."""
+"""The most slots in all timelines together: a page of forty points then has at most 2 MB."""
 _MOST_SLOTS, _LEAST_SLOTS = 120, 12
 
 _LARGEST_DOWNLOAD = 500_000
 """Most characters of a file within the page."""
 
 Track = list[tuple[int, float]]
-"""Values of one figure over time, (t_ns, value); of a counter, its rate per second."""
+"""Values of one figure over time, (t_ns, value); a counter is converted to its rate per second."""
 
 
 Peak = Mapping[str, Any]
@@ -50,7 +50,7 @@ class Point(msgspec.Struct, frozen=True):
     service: Histogram
     latency: Histogram
     censored: Histogram
-    """Histograms of the measured window, of the operations that count."""
+    """The three histograms are of the measured window, and of the operations that count."""
     slots: Sequence[Slot]
     tracks: Mapping[tuple[str, str], Track]
 
@@ -134,7 +134,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         return quoted
 
     def probes(self, series: Series) -> bool:
-        """Whether a search for the highest rate only tried this rate."""
+        """Whether a search tried the rate of this point, but did not return it as its answer."""
         searched = series.spec.rate is not None and bool(self.peaks_of(series.spec))
         return searched and self.found_at(series) is None
 
@@ -185,7 +185,7 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         return f"{suite.title_of(spec.operation)}, {suite.size_of(spec)}"
 
     def name_without_load(self, spec: PointSpec) -> str:
-        """Return a point's operation, and its size unless that is its load."""
+        """Return a point's operation, with its size unless the size is its number of users."""
         return self.name(spec) if spec.entries else self.suite(spec.suite).title_of(spec.operation)
 
     def distinct_name(self, spec: PointSpec, run: Run, ignoring: Sequence[str] = ()) -> str:
@@ -208,7 +208,7 @@ def rate_of(peak: Peak) -> tuple[float, str]:
 
 
 def load(paths: Sequence[Path]) -> Report:
-    """Read run files; refuses one without a measured point, unless it is alone and has failed."""
+    """Read run files; one without measured points is refused, unless it is alone and has failed."""
     labels = _labels(paths)
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(RunFile(path)) for path in paths]
@@ -268,7 +268,7 @@ def _downloads(file: RunFile, label: str) -> dict[str, str]:
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
-    """Return the name of each run file; with its folder if names repeat."""
+    """Return a label for each run file: its name or, if names repeat, its path."""
     stems = [path.name.removesuffix(".sitebench") for path in paths]
     if len(set(stems)) == len(stems):
         return stems
@@ -289,7 +289,7 @@ def _labels_of(spec: PointSpec) -> dict[str, str]:
     }
     if spec.entries:
         return labels
-    # The number of users is the size in its name.
+    # Without people, the size in the point's name is the number of users.
     return {name: text for name, text in labels.items() if text != lanes}
 
 
@@ -334,7 +334,7 @@ def variant_name(spec: PointSpec) -> str:
 def load_key(spec: PointSpec) -> str:
     """Return the same key for points of equal load and equal length.
 
-    Users are the load of a target with people, and the size of one without.
+    If a target has no people, the number of users is the size of the point, not its load.
     """
     users = spec.users if spec.entries else None
     load = spec.settings.get("stages", spec.rate)

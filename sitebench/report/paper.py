@@ -1,4 +1,4 @@
-"""The paper's tables with today's figures, and those of 1997 below; one column per size."""
+"""The paper's tables: today's figures above the figures of 1997, with one column per size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PaperTable(msgspec.Struct, frozen=True):
 
 
 def terminal_tables(suite: Suite, results: Sequence[PointResult]) -> list[Table]:
-    """Return the tables of `--paper-tables`: the paper's of today, latencies, bottlenecks."""
+    """Return the paper's tables with today's figures only, latencies, and bottlenecks."""
     report: ReportSuite = resolve_name(suite.report)
     tables: list[Table] = []
     if report.paper_table is not None:

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+")
 
 class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: str
-    """As printed, such as "Table 9"; a title is cited with it, as numbers repeat."""
+    """The printed number, such as "Table 9". Numbers repeat, so citations also have the title."""
     title: str
     where: str
     """The section, and the page according to the paper's table of contents."""
@@ -53,7 +53,7 @@ class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     check: str
     holds: bool | None = None
-    """None: the paper prints no figures to check it."""
+    """None if the paper prints no figures by which the claim can be checked."""
 
 
 def statements_table(statements: Sequence[Statement]) -> Table:
@@ -68,14 +68,14 @@ LAB_1997 = msgspec.convert(tomllib.loads(_LAB)["table"], tuple[PrintedTable, ...
 
 
 def with_lab(tables: object) -> tuple[PrintedTable, ...]:
-    """Return a paper's tables that are not of operations, among those of the laboratory."""
+    """Return the tables of the laboratory, with a paper's own tables after the first of them."""
     return (LAB_1997[0], *msgspec.convert(tables, tuple[PrintedTable, ...]), *LAB_1997[1:])
 
 
 def users_of(tests: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Return the users of all clients, by machine and operation; `tests` maps operations to rows.
+    """Return the number of users, by machine and operation; `tests` maps operations to rows.
 
-    Table 17 has 5 clients with 50 users each for ILS Connect: 250.
+    For ILS Connect, Table 17 has 5 clients with 50 users each: 250 users.
     """
     users = {}
     for machine, table in zip(("2500", "7000"), LAB_1997[1:], strict=True):

@@ -22,7 +22,7 @@ class Printed(msgspec.Struct, frozen=True):
 
 
 class RateFigure(msgspec.Struct, frozen=True):
-    """A chart of one operation's rate, or of another of its figures, over size."""
+    """A chart over size: of an operation's rate, or of another figure of the operation."""
 
     name: str
     title: str
@@ -33,7 +33,7 @@ class RateFigure(msgspec.Struct, frozen=True):
     axis: str = "count, log"
     """A key of `charts.AXES`."""
     ours: Callable[[PointSpec], bool] = lambda spec: True
-    """Whether the chart is of a point; points of scenario files may not be."""
+    """Whether the chart shows a point; some charts leave out points of scenario files."""
 
 
 class Folded(msgspec.Struct, frozen=True):
@@ -100,6 +100,6 @@ def _rate_alone(operation: str, title: str) -> list[RateFigure]:
 
 
 def bottlenecks(number: int, title: str, rows: Sequence[Row], *notes: str) -> Table:
-    """Return a table of bottlenecks as printed; `notes` say where its figures contradict it."""
+    """Return a table of bottlenecks as printed; `notes` name figures that contradict the table."""
     columns = ("Resource", "Bottleneck", "Comment")
     return Table(f"1997, Table {number}: {title}", columns, rows, left=3, notes=notes)

@@ -141,7 +141,7 @@ def _knee(curve: _Curve) -> Columns:
 
 
 def _dashes(series: Sequence[str]) -> Spec:
-    """Return dashes without a scale: its legend would draw them around the symbols."""
+    """Return dashes without a scale: a scale's legend would draw dashes around its symbols."""
     ranges = charts.tell_apart("strokeDash", series)["scale"]["range"]
     conditions = [
         {"test": f"datum.series === '{name}'", "value": dash}

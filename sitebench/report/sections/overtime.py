@@ -22,7 +22,7 @@ from sitebench.verdict.verdict import Quoted
 _CHOOSER = "choose-moment"
 
 _WIDTHS_S = (1, 2, 3, 4, 5, 10, 20, 30)
-"""Seconds of a percentile over time: the fewest with enough samples for a p95."""
+"""Widths of the parts of a line, in seconds: the least width with which p95 has a line is used."""
 
 _NO_LINE = "no line"
 """Name in the legend where no percentile is known."""
@@ -109,7 +109,7 @@ def _datasets(point: Point) -> dict[str, Columns]:
 
 
 def _parts(point: Point) -> tuple[int, list[Slot]]:
-    """Return the seconds of each percentile, and their slots: the shortest with a line of p95."""
+    """Return the least width with which p95 has a line, and the slots of this width."""
     slots_by_width = {every_s: _merge_slots(point, every_s) for every_s in _WIDTHS_S}
     for every_s, slots in slots_by_width.items():
         measured = [slot for slot in slots if slot.phase == MEASURED]
@@ -124,7 +124,7 @@ def _merge_slots(point: Point, every_s: int) -> list[Slot]:
 
 
 def _lines_of(slots: Sequence[Slot]) -> dict[str, list[float | None]]:
-    """Return the values of each percentile that one slot at least has enough samples for."""
+    """Return the values of each percentile for which at least one slot has enough samples."""
     values = {
         name: [charts.short(s.percentile(PERCENTILES[name])) for s in slots] for name in OVER_TIME
     }

@@ -16,10 +16,10 @@ from sitebench.units import format_rate
 from sitebench.verdict.verdict import Quoted
 
 _MOST_BARS = 24
-"""With more bars, each operation has only its highest: the next section stays on the screen."""
+"""With more bars, only the highest of each operation is drawn, so that the chart stays low."""
 
 _FEW_BARS, _TALL, _LOW = 9, 22, 13
-"""Up to `_FEW_BARS` bars are tall; more bars are low, in pixels."""
+"""The height of a bar is `_TALL` pixels for up to `_FEW_BARS` bars, and `_LOW` for more."""
 
 _WORDS = 112
 """Pixels for a rate in words, right of the longest bar."""
@@ -184,7 +184,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
             },
             {
                 "mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 12},
-                # Right of the interval, whose line would strike it through.
+                # The words are right of the interval, whose line would strike them through.
                 "encoding": {"text": {"field": "words"}, "x": {**x, "field": "after"}},
             },
         ],

@@ -54,9 +54,9 @@ def _groups(report: Report) -> Iterator[Folded]:
 
 
 def _sweeps(report: Report, suite: ReportSuite) -> list[Sequence[Run]]:
-    """Return the runs of each sweep: all runs, where they are parts of one.
+    """Return the runs of each sweep; all runs together if they are parts of one sweep.
 
-    Parts have no point in common, and equal conditions except the load.
+    Parts of a sweep have no point in common, and have equal conditions except the load.
     """
     alone: list[Sequence[Run]] = [[run] for run in report.runs]
     pairs = [(run, series.spec) for run in report.runs for series in run.series]

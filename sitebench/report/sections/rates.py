@@ -39,8 +39,8 @@ class _Line(msgspec.Struct, frozen=True):
 def lines(report: Report, suite: str, operation: str) -> list[_Line]:
     """Return a line per run and target, at the load that has most sizes.
 
-    Among loads with as many sizes it is the load of the highest rate, as in the papers. Of a search
-    to an objective it is the answer.
+    If several loads have most sizes, the line is at the load with the highest rate, as in the
+    papers. If a search to an objective was made, the line has its answers.
     """
     groups: dict[tuple[str, str, str], dict[str, list[Series]]] = {}
     runs = {run.label: run for run in report.runs}

@@ -38,7 +38,7 @@ def _processes(track: str) -> Callable[[_Tracks], _Drawn]:
 
 
 def _machine(**called: str) -> Callable[[_Tracks], _Drawn]:
-    """Take tracks of the machine, by the names of their lines."""
+    """Take tracks of the machine; `called` maps each track to the name of its line."""
     return lambda tracks: {
         name.replace("_", " "): tracks["machine", track]
         for name, track in called.items()
@@ -57,7 +57,7 @@ def _by_stem(stem: str, title: str = "{}") -> Callable[[_Tracks], _Drawn]:
 
 
 def _sums(**stems: str) -> Callable[[_Tracks], _Drawn]:
-    """Add up every track of a stem, by the names of the lines."""
+    """Add up all tracks of each stem; `stems` maps the name of a line to a stem."""
 
     def take(tracks: _Tracks) -> _Drawn:
         drawn: _Drawn = {}

@@ -17,7 +17,7 @@ from sitebench.units import plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _AT_ONCE = {True: 3, False: 1}
-"""Messages shown at once for a remedy of unusable points, and of others; more are folded."""
+"""How many messages of a remedy are not folded: if its points are unusable (True), and if not."""
 
 
 def section(report: Report) -> Section | None:
@@ -68,7 +68,7 @@ def _searches(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[st
 
 
 def _best(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield an operation's highest usable rate, if one of its points is not of a search."""
+    """Yield an operation's highest usable rate of the points that do not belong to a search."""
     measured = [
         series
         for series in run.series
