@@ -1,7 +1,7 @@
 """The options that identify a point: points that differ in one of them are different points.
 
-A name is part of run files and keys, and never changes. A renamed option keeps its old name as
-`setting` (`options.option.Placement`), and so its keys.
+A name is part of run files and of keys, and never changes. A renamed option keeps its old name as
+`setting` (`options.option.Placement`), so that the keys stay the same.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCENARIO_DIGEST = "scenario_digest"
 """The setting with the SHA-256 of a scenario file, whose text is in the manifest."""
 
 _OF_ANOTHER = {"arrivals": "rate", "members": "groups", "depth": "groups", "in_all": "groups"}
-"""Settings that qualify another option, and are left out if that is unset."""
+"""Settings that qualify another option, and are left out if that option is unset."""
 
 OPTIONS = frozenset((*FIELDS, *SETTINGS))
 """Options in which points differ."""

@@ -33,7 +33,7 @@ SYSCTLS = (
     *("kernel/numa_balancing", "vm/swappiness", "vm/overcommit_memory", "vm/dirty_ratio"),
     "vm/dirty_background_ratio",
 )
-"""Kernel settings that affect such measurements."""
+"""Kernel settings that affect the speed of a server or of its clients."""
 
 _PACKAGES = ("sitebench", "locust", "gevent", "faker", "psutil")
 

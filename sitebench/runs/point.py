@@ -168,7 +168,7 @@ class StepResult(msgspec.Struct, frozen=True):
     clocks: Mapping[str, Durations] = msgspec.field(default_factory=clocks)
     counters: Mapping[str, int | float | None] = {}
     overlaps: bool = False
-    """Whether its time is also in other steps: it is a whole pass, or a phase of a request."""
+    """Whether the step shares its time with other steps: as a whole pass, or a request's phase."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -206,11 +206,12 @@ _R = TypeVar("_R", StepResult, StepTotals)
 
 
 def failing(spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, str]]) -> list[_R]:
-    """Return the rows whose failures are those of a point: every failure is in one of them.
+    """Return the rows whose failures add up to the failures of a point, each counted once.
 
-    A pass, or a phase of a request, fails with one of its steps. An operation of a scenario fails
-    once, even if several of its steps do: its failures are those of the whole operation if it is
-    counted as a whole, or arrives. `counts` are the counted steps.
+    A pass fails with one of its steps, and so does a phase of a request: their rows are left out.
+    An operation of a scenario fails once, even if several of its steps fail. So if it is counted as
+    a whole, or if operations arrive at a rate, its own row stands for the rows of its steps.
+    `counts` are the counted steps.
     """
     rows = list(rows)
     if not spec.of_a_file:
@@ -239,7 +240,7 @@ class PointResult(Window, frozen=True, kw_only=True):
     figures: Mapping[str, Any] = {}
     """Figures of the suite alone, such as pages per second."""
     workers: tuple[WorkerSeen, ...] = ()
-    """The processes that made the load, unless it was this one."""
+    """The processes that made the load; empty if this process made it."""
     sent: int = 0
     """Requests of the whole test, with warm-up and end: the number that a server counts."""
 
@@ -253,7 +254,7 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @property
     def attempts(self) -> int:
-        """Steps, or operations of a scenario, with or without success: the base of their share."""
+        """The number of steps, or of operations of a scenario, whether or not they succeeded."""
         if self.spec.of_a_file:
             return self.operations + self.failures
         return sum(step.count for step in failing(self.spec, self.steps, counted_steps(self.steps)))

@@ -74,7 +74,7 @@ def of_operation(result: PointResult, name: str) -> PointResult:
         failures_by_kind={"failed": failures} if failures else {},
         clocks=clocks() if step is None else step.clocks,
         steps=steps,
-        # The target's upper bound is of the mixture.
+        # The upper bound of the target's rate is for all operations of the mix together.
         verdict=replace(result.verdict, at_most_per_s=None),
     )
 
@@ -85,7 +85,7 @@ class Series(msgspec.Struct, frozen=True):
     spec: PointSpec
     results: tuple[PointResult, ...]
     part: bool = False
-    """Whether it is one of several operations, and the point is their sum."""
+    """Whether this is one of several operations of a point, which is the sum of all of them."""
 
     @property
     def operations(self) -> list[str]:
@@ -96,7 +96,8 @@ class Series(msgspec.Struct, frozen=True):
     def parts(self) -> tuple[Series, ...]:
         """The operations whose sum is the point; none if there is only one.
 
-        Failed starts are one of them: the total includes their failures.
+        If starts of users failed, these starts are one of the operations: the point's total
+        includes their failures.
         """
         steps = [step for result in self.results for step in result.steps]
         names = [START] * any(step.failures for step in steps if step.program == START)
@@ -190,7 +191,8 @@ def counted_points(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
 def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | None:
     """Return the rate of half as many users, at points that are otherwise equal.
 
-    It is the rate of the same repeat, or the median of all: the best of several would be luck.
+    It is the rate of the repeat with the same number or, if there is none, the median of all
+    repeats: the best of several repeats would be luck.
     """
 
     def at_users(other: PointSpec) -> PointSpec:

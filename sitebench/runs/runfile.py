@@ -4,10 +4,12 @@ A `RunFile` shows the state of the file at its opening, so that all figures of a
 WAL mode, SQLite writes files beside a database even when it only reads. So the way of opening
 depends on these files:
 
-- A log (`-wal`) with its index (`-shm`): a run goes on, or was killed. SQLite reads with locks. -
-No log: the run ended, or the file was copied without its log. SQLite reads without locks; if the
-run is resumed meanwhile, the query is repeated. - A log without its index: both files were copied.
-SQLite reads a private copy, which it may index.
+- If there are a log (`-wal`) and its index (`-shm`), a run goes on, or was killed. SQLite reads
+  with locks.
+- If there is no log, the run ended, or the file was copied without its log. SQLite reads without
+  locks; if the run is resumed meanwhile, the query is repeated.
+- If there is a log without its index, the file was copied with its log. SQLite reads a private
+  copy, and can write an index beside it.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ _NOT_AS_WRITTEN = (
     ArithmeticError,
     RecursionError,
 )
-"""Errors of reading a value that no run wrote; msgspec's errors are ValueErrors too."""
+"""Errors of reading a value that no run can have written; msgspec's errors are ValueErrors."""
 _DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
 
 
@@ -125,7 +127,7 @@ class RunFile(Closing):
             try:
                 self._db = _connect(self._copy_to_scratch(place), "mode=ro")
             except FileNotFoundError:
-                # Its writer has closed it meanwhile: the log is part of the file now.
+                # The writer has closed the file meanwhile: the log is part of the file now.
                 self._open()
                 return
         # One transaction until the end shows one state of the file. Views and generated columns of
@@ -172,7 +174,7 @@ class RunFile(Closing):
 
     @contextlib.contextmanager
     def reading(self, part: str) -> Iterator[None]:
-        """Raise BadRunFile for a value that no run wrote."""
+        """Raise BadRunFile for a value that no run can have written."""
         try:
             yield
         except _NOT_AS_WRITTEN as error:
@@ -237,7 +239,7 @@ class RunFile(Closing):
 
 @contextlib.contextmanager
 def showing(runs: Iterable[Path]) -> Iterator[None]:
-    """Raise BadRunFile for a value that cannot be shown: only its reader can check a fact."""
+    """Raise BadRunFile for a value that cannot be shown: no fact is checked before it is shown."""
     try:
         yield
     except _NOT_AS_WRITTEN as error:

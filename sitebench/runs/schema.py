@@ -60,7 +60,7 @@ OTHER_FILE = "name a run file that sitebench wrote"
 
 
 def refuse_foreign(path: Path, rows: Callable[[str], list[Any]]) -> None:
-    """Raise unless a database, whose `rows` a query returns, is a run file that can be read."""
+    """Raise unless a database is a run file that can be read; `rows` queries the database."""
     marks = (rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version"))
     application, version = marks
     if application != _APPLICATION_ID:

@@ -32,7 +32,7 @@ from sitebench.system.closing import Closing
 from sitebench.system.files import lock_holder
 
 _WHOLE_S = 0.4
-"""The least length of a whole drain, which takes half a second."""
+"""A drain takes half a second; a drain shorter than this was cut short by a change of phase."""
 
 _COUNTED = "counted"
 """Manifest key while a point runs: its key and its counted (program, step) pairs."""
@@ -145,7 +145,8 @@ class RunStore(Closing):
     def close(self) -> None:
         """Close the file; calling it again does nothing."""
         self._db.close()
-        # After SQLite, whose locks end with any descriptor of the file that is closed.
+        # This lock is closed after SQLite: SQLite's locks would end as soon as the process closes
+        # any descriptor of the file.
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -213,7 +214,7 @@ class RunStore(Closing):
         return int(self._value_of("id", key))
 
     def join(self, key: str) -> int:
-        """Return the row of a point, to record to until the point is begun again."""
+        """Return the row of a point; records to the row fail if the point is begun again."""
         point = self.point_id(key)
         self._attempts[point] = self._value_of("started", key)
         return point
@@ -221,7 +222,7 @@ class RunStore(Closing):
     def _is_superseded(self, point: int) -> bool:
         """Return whether a sweep has begun a point again since this process joined it.
 
-        The earlier sweep was killed and resumed before this process noticed.
+        That happens if the sweep is killed, and is resumed before this process notices.
         """
         own_start = self._attempts.get(point)
         now = self._rows("SELECT started FROM points WHERE id = ?", point)

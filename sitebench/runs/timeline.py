@@ -25,7 +25,7 @@ _LEAST_GAP_NS = 1_000_000
 """Smaller gaps are rounding errors of the seconds, which are floats."""
 
 _HALF_A_DRAIN_S = 0.25
-"""Tolerance of a second: two half seconds are enough for one, and three too many."""
+"""A slot of a second may be shorter by this: two drains of nearly half a second are enough."""
 
 Steps = Set[tuple[str, str]]
 """(program, step) of the counted steps."""
@@ -62,7 +62,7 @@ class Slot(msgspec.Struct):
 
 
 def merge_clocks(file: RunFile, point: StoredPoint, *clocks: Clock) -> list[Histogram]:
-    """Return clocks of a point: those of its counted steps, merged."""
+    """Return a histogram per clock, merged from the counted steps of a point."""
     assert point.result is not None
     counted, merged = counted_steps(point.result.steps), [Histogram() for _ in clocks]
     for step in file.steps(point.id):

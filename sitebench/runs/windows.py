@@ -149,7 +149,7 @@ class Windows:
 
     @property
     def lost_rows(self) -> int:
-        """Rows of data that are lost, as a change was never answered."""
+        """The number of rows of data that are lost because a change was never answered."""
         return max((tally.lost_rows for tally in self.tallies.values()), default=0)
 
     @property

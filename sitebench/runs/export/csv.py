@@ -25,7 +25,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class _Echo:
-    """A "file" whose `write` returns the line, and so does `csv.writer`."""
+    """A "file" whose `write` returns the line, so that `csv.writer` returns the line too."""
 
     def write(self, line: str) -> str:
         return line
@@ -45,7 +45,7 @@ def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], 
 
 @_lines
 def points(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per point, whatever its status; of two tries, one counts."""
+    """Yield a row per point, whatever its status; of two tries, one has "not counted"."""
     stored = run.points()
     counted = {point.id for point in counted_points(stored)}
     for point in stored:
@@ -88,7 +88,7 @@ def steps(run: RunFile) -> Iterator[_Row]:
 
 @_lines
 def spans(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per span of each point in stages: operations that were due in it."""
+    """Yield a row per span of each point in stages, with the operations due in the span."""
     for point in run.points():
         for span in () if point.result is None else point.result.spans:
             yield {**_point_columns(point), **dict(_flat("", span.to_json()))}

@@ -1,4 +1,4 @@
-"""HdrHistogram's interval log, version 1.3, for its tools and their plotters.
+"""HdrHistogram's interval log, version 1.3, for HdrHistogram's own tools and for plotters.
 
 One line per step and drain, or merged, one per step and window: latency in nanoseconds, with full
 precision. Intervals with the same tag merge to the histogram of that step and phase. A tag is
@@ -6,7 +6,7 @@ precision. Intervals with the same tag merge to the histogram of that step and p
     <point>:<operation>@<entries>:<phase>:<program>.<step>
 
 The log's clock starts with the first point. The first drain of a point is assumed to begin with the
-point, which is too early by the start of a Locust process.
+point; in fact it begins later, by the time that a Locust process takes to start.
 """
 
 from __future__ import annotations
