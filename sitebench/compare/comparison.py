@@ -32,7 +32,7 @@ from sitebench.verdict.verdict import Bound, Quoted
 _FAMILY_ALPHA = 0.05
 
 _FIRST = 0.5
-"""Share of a point's part of the probability that its first row has."""
+"""The first row's share of a point's probability of error; the other rows share the rest."""
 
 _LEAST_REPEATS = 5
 """The least number of repeats for a claim (rule 10 of the method)."""
@@ -41,7 +41,7 @@ _MOST_LEFT_OUT = 0.25
 _MANY_LEFT_OUT = "more than a quarter of its repeats"
 
 _BEYOND_DRIFT = 2.0
-"""Runs measured apart differ if the nearer ends of both intervals are so far apart, as a factor."""
+"""Runs measured apart differ if this factor, or more, lies between their intervals."""
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"
@@ -59,7 +59,7 @@ _Side = Mapping[int, PointResult]
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """One value of a repeat; `if_more` and `if_less` are the verdicts on a B with more or less."""
+    """One value of a repeat; `if_more` and `if_less` are the verdicts if B has more or less."""
 
     key: str
     title: str
@@ -291,7 +291,7 @@ def _valid(
 
 
 def _limits(sides: Sequence[_Side]) -> str:
-    """Describe the limits of repeats without a rate of the target, with their numbers per side."""
+    """Describe what limited repeats instead of the target, with their number on each side."""
     parts = []
     for bound, words in (
         (Bound.GENERATOR, "the load generator was the limit"),
@@ -309,7 +309,7 @@ def _limits(sides: Sequence[_Side]) -> str:
 
 
 def _faults(name: str, side: _Side) -> Iterator[str]:
-    """Yield a line for each reason, with the evidence of its first repeat."""
+    """Yield a line for each reason of invalid repeats, with the evidence of the first of them."""
     spoiled: dict[str, list[PointResult]] = {}
     for result in side.values():
         if not result.verdict.valid:
@@ -345,8 +345,8 @@ def _values(
             continue
         values_a, values_b = ([x for x in side if x is not None and x > 0] for side in (a, b))
         if len(values_a) == len(a) and len(values_b) == len(b):
-            # A lower bound of a slower B still shows that B is slower; any other bound would
-            # flatter B.
+            # If B is slower, a lower bound of B's latency still shows that B is slower. With any
+            # other lower bound, the ratio would not be known.
             bounded = [
                 [measure.key in r.clocks[LATENCY].at_least for r in s]
                 for s in (results_a, results_b)
@@ -378,7 +378,7 @@ def _rest(alpha: float, rows: int, *, first_differs: bool = False) -> float:
 
 
 def repeats_to_tell(points: int, one: Series) -> int:
-    """Return the number of pairs with which `points` such points show that B is not slower."""
+    """Return the number of pairs needed to show, for `points` points, that B is not slower."""
     (result,) = one.results
     values = {measure.key: measure.value_of(result) for measure in _MEASURES}
     rows = sum(x is not None and x > 0 for x in values.values())

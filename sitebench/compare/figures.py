@@ -82,7 +82,7 @@ def _ratio_spec() -> Spec:
     return {
         "width": "container",
         "height": {"step": 17},
-        # Without it, long names of points would make the drawing wider than the page.
+        # Without `autosize`, long names of points would make the drawing wider than the page.
         "autosize": {"type": "fit-x", "contains": "padding"},
         "layer": [
             {

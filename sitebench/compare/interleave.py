@@ -69,7 +69,8 @@ class Interleaving(msgspec.Struct, frozen=True):
 
     def argv(self, side: str, file: Path, repeats: int) -> list[str]:
         words = [word.replace(_PLACE, self.value(side)) for word in self.words]
-        # The comparison itself reports more failures.
+        # Failed operations must not end the command with an error: the comparison itself judges
+        # them.
         extra = ["--out", str(file), "--repeats", str(repeats), "--json", "--allow-failures"]
         return [*python_module("sitebench.cli.main"), *words, *extra]
 
@@ -135,7 +136,7 @@ def files(out: str) -> tuple[Path, Path]:
 def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
     """Make both run files, or check that present files belong to this comparison.
 
-    Announces too few pairs for an answer: they take minutes.
+    If there are too few pairs for an answer, a message says so now: the pairs take minutes.
     """
     stored = [_comparison_facts(path) for path in places]
     identity = next((facts["id"] for facts in stored if facts), str(uuid.uuid4()))
@@ -157,7 +158,7 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
 
 
 def _describe(facts: dict[str, Any], planned: dict[str, Any]) -> str:
-    """Describe the comparison that a run file belongs to, and a --restart that differs."""
+    """Describe the comparison that a run file belongs to; its --restart only if it differs."""
     if not facts["id"]:
         return "a run of its own"
     restart, wanted_restart = facts.get("restart"), planned.get("restart")
@@ -184,7 +185,7 @@ def measure(
 ) -> None:
     """Measure the missing repeats; `on_turn` is called before each turn.
 
-    At the end, a message names the value of a server that --restart switches.
+    If --restart switches one server between A and B, a last message names its present value.
     """
     is_switched = plan.restart is not None and not any(_PLACE in word for word in plan.words)
     last = None
@@ -225,7 +226,7 @@ def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
 def _call(argv: list[str]) -> tuple[int, str]:
     """Run a command, and return its exit code and its errors.
 
-    In a session of its own it gets no Ctrl-C: this process ends it in order.
+    The command has a session of its own, so it gets no Ctrl-C: this process ends it in order.
     """
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(

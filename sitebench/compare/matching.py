@@ -37,7 +37,7 @@ class Matched(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The name of the point, with that of the operation if it is one of several."""
+        """The name of the point; for one of its several operations, also the operation's name."""
         point = title(self.a.results[0].spec)
         return f"{self.operation} of {point}" if self.operation else point
 
@@ -102,7 +102,7 @@ def varying_options(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Diff
 
 
 def match(a: Sequence[Series], b: Sequence[Series], varying: Collection[str] = ()) -> Matching:
-    """Return the points of both runs; raises with the differences if there are none."""
+    """Match the points of two runs; if no points match, raises with the runs' differences."""
     points_a, points_b = _by_identity(a, varying, "A"), _by_identity(b, varying, "B")
     common = tuple(Matched(points_a[key], points_b[key]) for key in points_a if key in points_b)
     only_a = tuple(point.spec for key, point in points_a.items() if key not in points_b)

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import msgspec
 
 _EXACT_UP_TO = 60
-"""Number of values up to which the distribution is counted; it is then taken as normal."""
+"""Up to so many values the distribution is counted; for more, a normal distribution is taken."""
 
 _POWER = 0.80
 """Probability of finding a difference that counts as detectable."""
@@ -53,8 +53,8 @@ def pair_shift(differences: Sequence[float], alpha: float) -> Shift:
 def detectable(shift: Shift, alpha: float) -> float | None:
     """Return the shift that repeats with this noise would show with probability `_POWER`.
 
-    A true shift as large as the longer arm of the interval is found every other time; the ratio of
-    normal quantiles scales it to `_POWER`.
+    If the true shift is as large as the longer arm of the interval, half of all comparisons find
+    it. The ratio of normal quantiles scales this shift to `_POWER`.
     """
     if shift.low is None or shift.high is None:
         return None
@@ -82,7 +82,7 @@ def _sign_sums(ranks: tuple[int, ...]) -> list[int]:
 
 
 def _cut_count(counts: Sequence[int], alpha: float) -> int:
-    """Return the number of differences to cut at each end; 0 if even the ends are too likely."""
+    """Return the rank, from either end, of the interval's means; 0 with too few pairs."""
     allowed, below, cut = alpha / 2 * sum(counts), 0, 0
     for count in counts:
         below += count

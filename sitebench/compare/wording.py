@@ -16,7 +16,7 @@ _PAIRS = (
 
 
 def meaning(design: Design) -> str:
-    """Return the meaning of the columns; runs measured apart have none to explain."""
+    """Return the meaning of the columns; empty for runs measured apart."""
     return _PAIRS if design is Design.PAIRS else ""
 
 
