@@ -56,7 +56,7 @@ class Advice(msgspec.Struct):
     remedy: str
     bad: bool = False
     messages: dict[str, list[PointSpec]] = {}
-    """The points by message, as the figures in messages differ."""
+    """The points by message: messages with different figures are different messages."""
     concerned: dict[int, set[int]] = {}
     """The repeats of each point."""
 
@@ -102,7 +102,7 @@ class WhatToDo:
             place, first = self._places(advice.concerned), advice.first
             alone = sum(one.n for one in self._points) == 1
             point_name = "" if alone else f"{self._name(first)}: "
-            # Of the first point only: the figures of others differ.
+            # Only messages of the first point are shown: the figures of other points differ.
             messages = [text for text, specs in advice.messages.items() if specs[0] is first]
             lines += _wrap(f"- {advice.remedy}{f' ({place})' if place else ''}", width)
             lines += _wrap(f"  {point_name}{'; '.join(messages)}", width)

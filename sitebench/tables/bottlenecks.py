@@ -1,6 +1,7 @@
 """Bottlenecks, in the form of the papers' Tables 10, 11, 15 and 16.
 
-One point has the paper's table: resource, bottleneck, comments. Several have a row each.
+A single point has the paper's table: resource, bottleneck, comments. Several points have a row
+each.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _BRIEFLY = "?"
 
 
 def findings_of(point: Series) -> dict[str, Finding]:
-    """Return a finding per resource: the worst of the repeats, Primary only of more than half."""
+    """Return the worst finding per resource; Primary needs more than half of the repeats."""
     order = list(WORDS)
     findings: dict[str, Finding] = {}
     for resource in TITLES:
@@ -58,9 +59,9 @@ def findings_of(point: Series) -> dict[str, Finding]:
 
 
 def bottleneck_tables(results: Sequence[PointResult]) -> list[Table]:
-    """Return the tables of the terminal: comments on one point, a table per operation of several.
+    """Return the comments on a single point; for several points, a table per operation.
 
-    Few points have a column each, as a terminal is narrow.
+    If there are few points, each has a column, as a terminal is narrow.
     """
     points = [point for point in series(results) if findings_of(point)]
     if len(points) == 1:

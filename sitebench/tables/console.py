@@ -18,7 +18,7 @@ _NOT_WRAPPED = 100_000
 
 
 class _Results(Console):
-    """A console that does not crop tables wider than the terminal, which wraps them."""
+    """A console that never crops a table: the terminal wraps the lines of a wide table."""
 
     def print(self, *objects: Any, crop: bool = False, **options: Any) -> None:
         super().print(*objects, crop=crop, **options)

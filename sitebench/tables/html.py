@@ -9,7 +9,7 @@ from sitebench.tables.table import Cell, Table, cell_of
 
 
 def to_html(table: Table) -> str:
-    """Return the table as HTML that scrolls by itself on a narrow screen."""
+    """Return the table as HTML; on a narrow screen the table scrolls, and the page does not."""
     figure = ["" if n < table.left else ' class="figure"' for n in range(len(table.columns))]
     heads = zip(figure, table.columns, strict=True)
     head = "".join(f'<th scope="col"{style}>{typeset(name)}</th>' for style, name in heads)

@@ -39,7 +39,7 @@ def of_operation(results: Sequence[PointResult], operation: str) -> list[Series]
 def measurement_rows(points: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
     """Return the rows of the papers' measurement tables, as medians over repeats.
 
-    "Sent" and "received" are the target's; available memory is that at the end.
+    "Sent" means sent by the target; the available memory was read at the end of the window.
     """
     return {
         "CPU Utilization": medians(
@@ -193,7 +193,7 @@ def needs_footnote(result: PointResult) -> bool:
 
 
 def processors(point: Series) -> int | None:
-    """Return the target's processors: its limit, or its machine's; None elsewhere."""
+    """Return the number of processors that the target may use; None if it is not known."""
     limited = Limits.parse(point.spec.settings.get("target_limits", "")).processors
     cores = {len(r.use.machine.busy_per_core) for r in point.results if r.use.target_is_local}
     return limited or (cores.pop() if len(cores) == 1 else None)
@@ -248,7 +248,7 @@ def rate_mark(point: Series, getter: Of = ops_per_s) -> str:
 
 
 def _p99_interval(point: Series) -> str:
-    """Return `p99 1.26 ms (1.19..1.34 ms)`; the interval of repeats is that of their median."""
+    """Return `p99 1.26 ms (1.19..1.34 ms)`; repeats have the interval of their median."""
     if point.n == 1:
         latency = point.results[0].clocks[LATENCY]
         if (would_do_s := latency.too_alike.get("p99")) is not None:
