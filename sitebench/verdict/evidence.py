@@ -41,7 +41,7 @@ class Evidence(Window, frozen=True, kw_only=True):
     pools: tuple[PoolUse, ...] = ()
     thinks: bool = False
     pauses_s: float | None = None
-    """The think time within operations, if the warm-up was shorter."""
+    """The think time within operations, if it was longer than the warm-up."""
     longest_drain_s: float | None = None
     """The longest time between two drains, which shows delays of the load generator's timer."""
     local_ports: int | None = None
@@ -49,7 +49,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def has_stages(self) -> bool:
-        """Whether the load changed in stages, so that means belong to no single load."""
+        """Whether the load changed in stages, so that a mean value is not of one load."""
         return self.settled is not None and self.settled.state == Steadiness.STAGED
 
     @property
@@ -65,7 +65,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def target_wanted(self) -> float | None:
-        """The share of its CPU that the target used, or waited for a core of."""
+        """The share of its CPU that the target used, or would have used instead of waiting."""
         target = self.use.target
         if target is None or target.waited_s is None:
             return self.target_share
@@ -149,8 +149,9 @@ class Evidence(Window, frozen=True, kw_only=True):
     def others_took_cores(self) -> bool:
         """Whether other programs used cores that the target lacked, while all cores were busy.
 
-        Other programs used at least half of the cores. Where the target waited for cores, half of
-        the missing cores is enough: a fair share with as many other threads.
+        Other programs must have used at least half of the cores. If the target waited for cores,
+        half of the cores that it lacked is enough: other programs with as many threads as the
+        target would get this share.
         """
         used_share, busy = self.target_share, self.allowed_busy
         if used_share is None or busy is None or not self.use.target_is_local:

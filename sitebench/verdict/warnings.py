@@ -21,7 +21,7 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 _TIMEOUT = "timeout"
 
 _PORTS_LOW = 0.80
-"""Share of ports in use from which a connect sweep would use the others in the next window."""
+"""If this share of the ports is in use, the next window of a connect sweep may use up the rest."""
 
 _STOLEN = 0.02
 """The least stolen share that is reported: half of the difference that a comparison must show (5
@@ -280,7 +280,7 @@ def _too_short(window: Evidence) -> PointWarning | None:
 
 
 def steady_remedy(seconds: float) -> str:
-    """Return the remedy for a window too short to show a drift; it has been extended once."""
+    """Return the remedy for a window that is too short to show a drift: a longer window."""
     return LONGER + format_duration(max(30, 2 * round(seconds, -1)))
 
 
@@ -307,9 +307,9 @@ def not_known(
 ) -> PointWarning:
     """Warn that a window with `--until` ended before its percentile was known.
 
-    `too_alike` has the length of a sufficient window for percentiles of correlated half seconds.
-    `measured_s` may be below the limit if the percentile was known at the last check, but not at
-    the end. `used_up`: the users' data were used up.
+    `too_alike` has percentiles whose half seconds were correlated, with the length of a window that
+    would be long enough. `measured_s` is below the limit if the percentile was known at the last
+    check, but not at the end. `used_up` if the window ended because the users' data were used up.
     """
     name = rule.percentile.replace("_", ".")
     limit = format_duration(min(rule.limit_s, float(round(measured_s))))

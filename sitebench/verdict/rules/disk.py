@@ -2,8 +2,8 @@
 
 Utilisation proves little of a disk that serves many requests at once, and an I/O limit of a control
 group delays requests before the disk counts them. The waits of the target's threads and the
-pressure (PSI) of its control group show both cases: the larger one counts. Without either, the
-machine's pressure counts, which is too low where other cores are busy.
+pressure (PSI) of its control group show both cases: the larger of the two counts. If neither is
+known, the machine's pressure counts, which is too low if other cores are busy.
 """
 
 from __future__ import annotations

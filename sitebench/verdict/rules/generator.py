@@ -25,13 +25,13 @@ _MIN_SCHEDULE_SHARE = 0.98
 """The least share of the requested rate with which a schedule is kept."""
 
 _WINDOW_EDGE_OPERATIONS = 2
-"""Operations that the edges of the window may cut off: a large share at a low rate."""
+"""Operations that the edges of the window may cut off; at a low rate this is a large share."""
 
 _CHANCE_DEVIATIONS = 3
 """A normally distributed number is so many standard deviations too low once in 700 times."""
 
 _MOST_NAMED = 5
-"""Most stretches of spans in a sentence; the table of spans has all."""
+"""The highest number of stretches of spans in a sentence; the table of spans has all stretches."""
 
 
 class Generator(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class Generator(msgspec.Struct, frozen=True):
     starved: bool = False
     """Other programs used most of the machine."""
     spans: str = ""
-    """In stages, the spans with the load generator at its ceiling, unless all are."""
+    """The spans in which the load generator was at its ceiling; empty if it was in every span."""
 
 
 def generator(window: Evidence) -> Generator:
@@ -82,8 +82,9 @@ def _late(window: Evidence) -> str:
 def _held_up(span: Span) -> bool:
     """Return whether the load generator was at its ceiling in a span of stages.
 
-    Operations began late by a noticeable part of the span, mostly while lanes were free. Lanes that
-    pause after failures are free too: the target causes that.
+    It was at its ceiling if it used up its CPU, or if operations began late by a noticeable part of
+    the span, mostly while lanes were free. Spans with many failures do not count as late: lanes are
+    also free while they pause after failures of the target.
     """
     if (span.tester_busy or 0.0) >= USED_UP:
         return True

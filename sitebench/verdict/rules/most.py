@@ -2,11 +2,11 @@
 
     X <= cores / (CPU seconds per operation)
 
-An operation costs less at a higher load (docs/verdict.md has measurements). So the cost of an idle
-target is assumed to fall to less than a third, and that of any other target in proportion to its
-idle time. If it fell faster between two loads of the same target, it is extrapolated as a power of
-the used share of the CPU: from 50 us at 30 % to 25 us at 60 % it fell as 1 / share, and is 15 us at
-100 %.
+An operation costs less at a higher load (docs/verdict.md has measurements). So the cost at an idle
+target is assumed to fall to less than a third, and the cost at any other target in proportion to
+its idle time. If the cost fell faster between two loads of the same target, it is extrapolated as a
+power of the used share of the CPU: a cost of 50 us at 30 % and 25 us at 60 % fell as 1 / share, and
+is 15 us at 100 %.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from sitebench.verdict.rules.thresholds import BEYOND
 from sitebench.verdict.rules.wording import cores, share
 
 _CHEAPER = 2.4
-"""An operation of an idle target costs up to 1 + this times that of a busy one: at `_LEAST_USED` 28
-us may become 9 us."""
+"""An operation of an idle target costs up to 1 + this times as much as an operation of a busy
+target: 28 us at `_LEAST_USED` may become 9 us."""
 
 _LEAST_USED = 0.10
 """The least used share of the CPU at which the cost of an operation is meaningful."""
@@ -41,7 +41,8 @@ class Most(msgspec.Struct, frozen=True):
 def upper_bound(window: Evidence) -> Most | None:
     """Return the upper bound; None where the cost per operation is not known."""
     used_share, cpu_s = window.target_share, window.use.target_cpu_s
-    # The sum includes the CPU of failed operations, and without its cores there is no ceiling.
+    # The sum would include the CPU of failed operations. Without the number of the target's cores,
+    # there is no ceiling.
     if used_share is None or not cpu_s or window.target_cores is None or window.failures:
         return None
     if not _LEAST_USED <= used_share <= BEYOND:

@@ -1,6 +1,7 @@
 """Operating system: refused connections, and the kernel's share of the target's CPU.
 
-The paper has "not enough information": perfmon did not separate the two shares of a server's CPU.
+The paper has "not enough information": perfmon did not separate the kernel's share of a server's
+CPU from the program's share.
 """
 
 from __future__ import annotations
