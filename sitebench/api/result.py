@@ -27,13 +27,14 @@ _MOST_SLOTS = 120
 class Result:
     """A measurement: a point with its histogram and its timeline.
 
-    It prints as a line; a notebook shows a table and a chart of operations per second.
+    `print` writes the result as a line. A notebook shows it as a table and a chart of operations
+    per second.
     """
 
     point: PointResult
     latency: Histogram = field(compare=False)
-    """Latencies of the counted operations in nanoseconds; for operations without an answer, the
-    time until they were given up, a lower bound."""
+    """Latencies of the counted operations in nanoseconds. For an operation without an answer the
+    time until it was given up is a lower bound."""
     timeline: Sequence[Slot] = field(compare=False)
     """Operations, failures and latencies from drain to drain, including the warm-up."""
 
@@ -76,9 +77,9 @@ class Result:
 
     @check_arguments
     def percentile(self, q: float) -> float | None:
-        """Return the seconds that `q` percent of the operations did not exceed.
+        """Return the latency in seconds that `q` percent of the operations did not exceed.
 
-        Return None if fewer than 100 operations exceeded them.
+        Return None if fewer than 100 operations exceeded this latency.
         """
         ns = percentile_ns(self.latency, q)
         return None if ns is None else ns / 1e9
@@ -87,8 +88,8 @@ class Result:
     def check(self, objective: str) -> None:
         """Return if an objective such as "p99<5ms,failures<0.1%" is met.
 
-        Raises ObjectiveMissed if it is not, and NotDecided if that is not known: a percentile has
-        too few samples, or the target was not the limit.
+        Raise ObjectiveMissed if the objective is missed. Raise NotDecided if that is unknown,
+        because a percentile has too few samples or the target was not the limit.
         """
         goal = Objective.parse(objective)
         judged = judge_result(self.point, goal)

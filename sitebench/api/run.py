@@ -71,9 +71,9 @@ def run(
     such a server has its own TLS settings, and `tls` is for an embedded target. `names` is a value
     of --names: people of your own directory. `bind_dn` binds with `password`, or with
     $SITEBENCH_BIND_PASSWORD; no run file has the password. Arguments replace the load of a scenario
-    file. By default 64 users go as fast as they are answered, for a second of warm-up and a window
-    of 3 s, which grows up to 9 s if a drift of the rate cannot be told from chance. The load comes
-    from a process of its own. With `out` the run file is kept, for `sitebench report`.
+    file. By default 64 users send without pauses, for a second of warm-up and a window of 3 s. The
+    window grows up to 9 s if a drift of the rate cannot be distinguished from chance. The load
+    comes from a process of its own. With `out` the run file is kept, for `sitebench report`.
     """
     choices = {
         "entries": entries,
