@@ -1,1 +1,1 @@
-"""The ceiling of this machine: what the tester reaches against a bare socket loop."""
+"""The highest rate of this machine, which the tester reaches against a bare socket loop."""

@@ -1,7 +1,7 @@
-"""This machine's floor: two loops in native code that exchange bytes, each in a thread.
+"""The least cost of an exchange on this machine: two native loops, each in a thread.
 
-They parse, look up and check nothing, so their rate is an upper bound for a load generator and a
-target on this machine.
+The loops parse, look up and check nothing, so their rate is an upper bound for a load generator and
+a target on this machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Responder(msgspec.Struct, frozen=True):
 
 
 class Floor(msgspec.Struct, frozen=True):
-    """Figures of the loops, with the CPU time of an operation on each side."""
+    """Figures of the loops, with the CPU time of an operation in client and server."""
 
     ops_per_s: float
     client_cpu_us: float

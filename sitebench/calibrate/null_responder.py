@@ -1,4 +1,4 @@
-"""The floor's server in a process of its own."""
+"""The server loop of `floor`, in a process of its own."""
 
 from __future__ import annotations
 
