@@ -156,7 +156,7 @@ def _measure(
 
 
 def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, quiet: bool) -> None:
-    """Measure with a progress bar, or without a terminal with a line per turn."""
+    """Measure with a progress bar; if standard error is no terminal, print a line per turn."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Left
@@ -185,7 +185,7 @@ def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, qui
 
 
 def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
-    """After the first turns, which show the number of points, warn if the repeats are too few."""
+    """Warn, as soon as the number of points is known, if the repeats are too few."""
     from sitebench.compare.comparison import repeats_to_tell
     from sitebench.measure.command import say
     from sitebench.runs.repeats import series

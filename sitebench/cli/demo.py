@@ -22,7 +22,7 @@ from sitebench.units import format_duration, plural
 _MEASURE_S = 5.0
 
 _POINT_S = 6.0
-"""Time of a point besides its window: start of processes, warm-up, second tries."""
+"""Time of a point besides its window, for the start of processes, warm-up and second tries."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ class _Sweep:
             return 0, self.suite.demo.points
         with RunFile(self.file) as run:
             command: Any = run.manifest().get("command")
-            # A second try is not another point.
+            # Points with a number of threads are second tries, which do not count as further
+            # points.
             states = [point.status for point in run.points() if point.spec.threads is None]
         if command and again(command, self.file) != again(["sitebench", *self.argv], self.file):
             raise BadInput(

@@ -93,7 +93,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     except RuntimeError as error:
-        # Python 3.11 raises this for a Ctrl-C within `__set_name__` of a class that is imported.
+        # Python 3.11 raises RuntimeError for a Ctrl-C within `__set_name__` of an imported class.
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         sys.exit(EXIT_INTERRUPTED)

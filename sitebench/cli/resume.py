@@ -13,10 +13,10 @@ from sitebench.options.spelling import gives, long_option, remove_option
 from sitebench.system.programs import python_module
 
 NOT_FROM_A_FILE = ("fail_log", "junit", "docroot", "cgi_program")
-"""Options that write or run files: a run file may be a stranger's."""
+"""Options that write or run files. A run file that came from a stranger must not do so."""
 
 _MOST_SHOWN = 10_000
-"""Printed characters of a command."""
+"""Largest number of printed characters of a command."""
 
 
 @command(None, argument("RUN", "Run file of an interrupted run.", parse=Path), panel="Results")

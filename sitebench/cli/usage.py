@@ -60,7 +60,7 @@ def as_bad_input(error: click.UsageError) -> BadInput:
     message = message.split(" (Did you mean", 1)[0].split(" Did you mean", 1)[0].rstrip(".")
     guess = _guess(error, context)
     if guess == "--password-file":
-        # Every user can read a password among the arguments.
+        # No option takes a password itself, because every user can read the arguments of a process.
         return BadInput(message, f"passwords come from {guess}, which names a file")
     tried = str(getattr(error, "option_name", "")).lstrip("-")
     if guess is None and tried in REMOVED:
