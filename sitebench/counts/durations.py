@@ -1,4 +1,4 @@
-"""Durations in results: percentiles of enough samples, mean and maximum.
+"""Durations in results: mean, maximum, and the percentiles that have enough samples.
 
 An operation without an answer ranks by the time until it was given up. A percentile among such
 operations is a lower bound, written `>= 10 s`.
@@ -54,8 +54,8 @@ class Durations(msgspec.Struct, frozen=True):
     intervals: Mapping[str, tuple[float, float | None]] = {}
     """The 95 % intervals of percentiles; an interval without an upper end is one-sided."""
     too_alike: Mapping[str, float] = {}
-    """Seconds that would suffice for the interval of a percentile, if half seconds are too
-    correlated."""
+    """For a percentile without an interval, because half seconds are too correlated: the length in
+    seconds of a window that would have one."""
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:
@@ -96,16 +96,16 @@ PERCENTILES = {
     for name in Durations.__struct_fields__
     if name.startswith("p")
 }
-"""Per cent by field name."""
+"""Percentage of a percentile by field name: 99.9 by p99_9."""
 
 
 def clocks(**durations: Durations) -> dict[str, Durations]:
-    """Return the durations of all clocks, empty if not given."""
+    """Return the durations of all clocks; clocks without an argument have empty durations."""
     return {clock: durations.get(clock, Durations()) for clock in metrics.CLOCKS}
 
 
 def summarise_clocks(times: Mapping[str, Histogram]) -> dict[str, Durations]:
-    """Summarise all clocks; a clock with a `bound` includes operations given up."""
+    """Summarise all clocks; the summary of a clock with a `bound` includes operations given up."""
     return {
         clock: Durations.of(times[clock], None if clock.bound is None else times[clock.bound])
         for clock in metrics.CLOCKS

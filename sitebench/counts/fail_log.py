@@ -19,7 +19,7 @@ from sitebench.system.files import write
 MOST = 100
 """Lines of a phase; counts include all failures."""
 GIVEN_UP = "--fail-log: cannot write"
-"""The begin of the message about a log that cannot be written."""
+"""The first words of the message about a log that cannot be written."""
 _NAMES = (
     *("time", "point", "phase", "user", "iteration", "operation"),
     *("step", "kind", "code", "diagnostic", "asked", "rows"),
@@ -30,7 +30,7 @@ _BEGINS = b'{"time": '
 def begin(path: str, out: str | None = None) -> None:
     """Create the log of a command.
 
-    Only an earlier log is overwritten, or continued if the run file `out` exists.
+    Continue an earlier log if the run file `out` exists, else overwrite it. Refuse any other file.
     """
     file = Path(path)
     if out is not None and Path(out).resolve() == file.resolve():
@@ -50,12 +50,12 @@ def begin(path: str, out: str | None = None) -> None:
 
 
 def forget(path: str, point: str) -> None:
-    """Remove the lines of an interrupted try of a point."""
+    """Remove the lines that an interrupted try of a point has written."""
     file = Path(path)
     if file.is_file():
         member = f'"point": {json.dumps(point)}'
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        # An atomic write, as the file has the lines of other points too.
+        # The write is atomic, because the file also has the lines of other points.
         write(file, "".join(line for line in lines if member not in line))
 
 
@@ -78,7 +78,7 @@ class FailLog:
     _n_accepted: Counter[str] = field(default_factory=Counter)
 
     def take(self, lines: Iterable[str], phase: str) -> None:
-        """Add the engine's lines of a phase; after a write error no more."""
+        """Add the engine's lines of a phase; do nothing after a write error."""
         failures: list[dict[str, Any]] = [json.loads(line) for line in lines]
         failures.sort(key=lambda failure: str(failure["time"]))
         accepted = failures[: MOST - self._n_accepted[phase]]

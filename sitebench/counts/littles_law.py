@@ -1,4 +1,4 @@
-"""Little's law as a check: the lanes that ran, against the lanes that the clocks account for.
+"""Little's law as a check: lanes that ran are compared with lanes that the clocks explain.
 
 N = X x R, with R the time from the end of an operation to the end of the next operation in a lane.
 Multiplied by the seconds of the window, both sides are lane-seconds, counted independently:

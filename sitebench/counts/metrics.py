@@ -19,11 +19,11 @@ from dataclasses import InitVar, dataclass
 from typing import ClassVar, Self
 
 RESULT, STEP = "result", "step"
-"""Results and steps have an `always` clock even if nothing was recorded."""
+"""Values of `Clock.always`: places that show the clock even if nothing was recorded."""
 
 
 class _Metric(str):
-    """A metric is its name, and a key of dictionaries."""
+    """A metric is a text, its name, so that dictionaries have it as a key."""
 
     def __new__(cls, name: str, *_: object, **__: object) -> Self:
         return super().__new__(cls, name)
@@ -45,7 +45,7 @@ class Clock(_Metric):
 
     @property
     def key(self) -> str:
-        """Its name in JSON and CSV, where its durations are in microseconds."""
+        """The clock's name in JSON and CSV, where durations are in microseconds."""
         return f"{self}_us"
 
 
@@ -57,11 +57,11 @@ class Counter(_Metric):
     unit: str
     meaning: str
     whole: bool = False
-    """Whether it counts in whole operations, and not in their steps."""
+    """Whether whole operations are counted, and not their steps."""
 
     @property
     def key(self) -> str:
-        """Its name in results, where a time is the mean of an operation."""
+        """The counter's name in results, where a time is the mean per operation."""
         return f"{self}_us" if self.unit == "ns" else str(self)
 
     @property
@@ -69,7 +69,7 @@ class Counter(_Metric):
         return f"{self}_ns" if self.unit == "ns" else str(self)
 
     def figure(self, total: int, operations: int) -> int | float | None:
-        """Return the figure of a result: a sum, or the mean microseconds of an operation."""
+        """Return a result's figure: the total, or for a time the mean microseconds an operation."""
         if self.unit != "ns":
             return total
         return total / operations / 1e3 if operations else None

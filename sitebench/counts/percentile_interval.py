@@ -5,17 +5,18 @@ longer than a value. The interval reaches from the largest value that surely mor
 to the smallest value that surely fewer exceed (test inversion).
 
 Operations are not independent: a stall of 20 ms at 10,000/s is one event and 200 samples. So the
-error of a share comes from the window's half seconds. Independent operations have binomial counts;
-excess variance is correlated, for an unknown time. The excess is estimated at all time scales, from
-differences between neighbours of half a second, of 1 s, 2 s and so on (Haar's wavelet), by the
-model of first-order autocorrelation beside independent noise. All pairs of an excess and a
-correlation time count by their likelihoods. A window of few correlation times has no interval, but
-the length of a window that would suffice.
+error of a share is estimated from the window's half seconds. Independent operations have binomial
+counts; excess variance is correlated, for an unknown time. The excess is estimated at all time
+scales, from differences between neighbours of half a second, of 1 s, 2 s and so on (Haar's
+wavelet), by the model of first-order autocorrelation beside independent noise. All pairs of an
+excess and a correlation time count by their likelihoods. A window of few correlation times has no
+interval, but the length of a window that would suffice.
 
 The variance of the share equals that of a number of independent operations (Korn and Graubard
-1998), whose binomial interval is Wilson's with continuity correction. That number times the share
-is the number of separate events beyond a value. With fewer than five events beyond the upper end
-the interval is one-sided. Events that are rarer than the window is long are not in the interval.
+1998), whose binomial interval is Wilson's with continuity correction. This number of operations
+times the share is the number of separate events beyond a value. With fewer than five events beyond
+the upper end the interval is one-sided. Events that are rarer than the window is long are not in
+the interval.
 
 Operations that were given up rank as in `counts.durations` and count as one event, because the
 half seconds have none of them. No upper end is beyond the shortest of them, and a percentile that
@@ -51,7 +52,8 @@ _LEAST_INDEPENDENT = 4.0
 """The least number of independent half seconds to which a window has to be equivalent."""
 
 _DOUBT = 0.5
-"""The greatest probability that the window is equivalent to fewer."""
+"""The greatest allowed probability that the window is equivalent to fewer independent half
+seconds."""
 
 _WOULD_DO = 3.0
 """A window of this multiple of `_LEAST_INDEPENDENT` usually has an interval."""
@@ -73,7 +75,8 @@ Bounds = tuple[float, float | None]
 class Intervals(msgspec.Struct, frozen=True):
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
-    """Seconds of a window that would suffice, for percentiles of half seconds too correlated."""
+    """By percentile without an interval, because half seconds are too correlated: the length in
+    seconds of a window that would have one."""
 
 
 def too_alike_to_tell(would_do_s: float) -> str:
@@ -112,7 +115,8 @@ class _Spread(msgspec.Struct, frozen=True):
     independent: float
     """The number of independent operations with the same variance."""
     would_do: float | None = None
-    """Half seconds of a window that would suffice, if this window does not."""
+    """The number of half seconds with which a window would have an interval, if this window has
+    none."""
 
     @property
     def events(self) -> float:
@@ -146,7 +150,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the highest rank up to `rank` that surely more than this share reach."""
+        """Return the highest rank, up to `rank`, that surely more than `share` of samples reach."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -182,7 +186,7 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
     binomial = total * share * (1 - share)
     off = [part - share * count for part, count in zip(beyond, counts, strict=True)]
     square = sum(x * x for x in off)
-    # The half seconds have equal shares, except for rounding.
+    # The share is the same in all half seconds, except for rounding.
     if square < 1 or not binomial:
         return _Spread(share, total)
     energies = _energies(off)
@@ -214,7 +218,7 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
 
 
 class _Hypothesis(msgspec.Struct, frozen=True):
-    """The variances for an excess and a correlation time, beside independent noise of 1."""
+    """Variances for a correlated excess with a correlation time, relative to independent noise."""
 
     log_weight: float
     """The logarithm of prior and noise weights."""
@@ -274,7 +278,7 @@ def _quantile(mixture: Sequence[tuple[float, float]]) -> float:
 
 
 def _readable(seconds: float) -> float:
-    """Round up to tens of seconds, or minutes."""
+    """Round up to tens of seconds, or to whole minutes."""
     unit = 10 if seconds <= 60 else 60
     return float(unit * math.ceil(seconds / unit))
 

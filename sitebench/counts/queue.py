@@ -7,8 +7,8 @@ import math
 import msgspec
 
 LEAST_SHARE = 0.005
-"""Least share of the due operations in a growing queue: a third of the growth at a rate 1.5 % too
-high for the target."""
+"""A queue that grows by less than this share of the due operations is steady. At a rate 1.5 % too
+high for the target a queue grows by three times as much."""
 
 _DEVIATIONS = 3
 
@@ -28,7 +28,7 @@ NO_QUEUE = Queue()
 
 
 def allowed_growth(length: float, due: float) -> float:
-    """Return the largest growth of a queue by chance.
+    """Return the largest growth of a queue that chance explains.
 
     The length is Poisson distributed; the difference of two lengths has twice the variance.
     """

@@ -29,7 +29,7 @@ class StepTotals(msgspec.Struct):
     clocks: dict[str, Histogram] = msgspec.field(default_factory=lambda: defaultdict(Histogram))
     counters: dict[str, int] = msgspec.field(default_factory=lambda: defaultdict(int))
     overlaps: bool = False
-    """Whether other steps have its time and failures too."""
+    """Whether the step's time and failures are counted in other steps too."""
     examples: dict[str, str] = {}
     """The first failed request with its answer, by kind of failure."""
 
@@ -48,7 +48,7 @@ class StepTotals(msgspec.Struct):
 
     @property
     def clock_ns(self) -> int:
-        """Lanes' time for this step, including failures and the engine's own time."""
+        """Time that lanes spent on this step, including failures and the engine's own time."""
         engine_ns = self.counters[metrics.FAILED] + self.counters[metrics.PROCESSING]
         return self.clocks[metrics.SERVICE].sum + engine_ns
 
@@ -80,15 +80,16 @@ class Drain(msgspec.Struct, frozen=True):
     in_flight: int = 0
     owed: int = 0
     late: Sequence[StepTotals] = ()
-    """Operations due in the window before the last cut; operations in `steps` were due since."""
+    """Operations due before the last cut, in the window that it ended. Operations in `steps` were
+    due after the cut."""
     older: Sequence[StepTotals] = ()
-    """Operations due before that window."""
+    """Operations due before the window of `late`."""
     without_row: int = 0
-    """Users that have ended since the start, because no row was left for them."""
+    """Number of users that have ended since the start, because no row was left for them."""
     row_wait_ns: int = 0
-    """Waits of users for exclusive rows."""
+    """Time for which users waited for exclusive rows."""
     lost_rows: int = 0
-    """Exclusive rows lost since the start, because a change was never answered."""
+    """Number of exclusive rows lost since the start, because a change was never answered."""
     log: Sequence[str] = ()
     """The engine's log of requests, as lines of JSON."""
     spans: Sequence[tuple[int, StepTotals]] = ()
@@ -107,7 +108,7 @@ def used_up(drained: Drained) -> bool:
 
 
 def ended(drained: Drained) -> Iterator[StepRecord]:
-    """Yield the steps that ended between two drains, whenever they were due."""
+    """Yield the steps that ended between two drains, no matter when they were due."""
     yield from drained.steps
     yield from drained.late
     yield from drained.older

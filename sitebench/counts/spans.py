@@ -22,7 +22,8 @@ from sitebench.counts.stages import Stages
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
 _HELD_BACK_S = 2.0
-"""A load generator whose drain, due every half second, took this long had no core."""
+"""Drains are due every half second. If this time passed since the last drain, the load generator
+had no core."""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -31,7 +32,7 @@ class Span(msgspec.Struct, frozen=True):
     begin_s: float
     seconds: float
     operations: int
-    """Operations that ended, answered or given up, and operations that were thinking."""
+    """Number of operations that ended (answered or given up) or were in a think time."""
     failures: int
     latency_us: Durations
     lag_us: Durations
@@ -41,11 +42,11 @@ class Span(msgspec.Struct, frozen=True):
     """Share of the span in which operations were due while most lanes were free, or in which the
     load generator had no core; older run files have none."""
     asked: float | None = None
-    """The mean number of operations that the stages plan."""
+    """The mean number of operations that the stages plan for this span."""
     users: float | None = None
-    """The mean number of users, for stages of users."""
+    """The mean number of users, if the stages set users."""
     thinking: int = 0
-    """Operations in a think time of their own at the end of the test."""
+    """Number of operations that were in a think time at the end of the test."""
 
     @property
     def asked_per_s(self) -> float | None:
@@ -57,7 +58,7 @@ class Span(msgspec.Struct, frozen=True):
 
     @property
     def answered_per_s(self) -> float:
-        """The rate of operations that succeeded, whenever they ended."""
+        """The rate of due operations that succeeded, even if they ended after the span."""
         return (self.operations - self.failures - self.thinking) / self.seconds
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +79,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class _Counted(msgspec.Struct):
-    """A step in a span."""
+    """Counts of a step in a span."""
 
     count: int = 0
     failures: int = 0
@@ -98,7 +99,7 @@ class _Counted(msgspec.Struct):
 
 
 class _Tester(msgspec.Struct):
-    """The load generator in a span."""
+    """Figures of the load generator in a span."""
 
     seconds: float = 0.0
     late_s: float = 0.0
@@ -123,10 +124,11 @@ class SpanCounts:
             self._steps.setdefault(key, _Counted()).add(record)
 
     def add_tester(self, drained: Drained, began_ns: int, cpu_s: Sequence[float]) -> None:
-        """Divide the load generator's time up to this drain among its spans."""
+        """Divide the load generator's time since the last drain among the spans."""
         begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
         seconds = end_s - begin_s
-        # An operation may have become due at the moment of the drain.
+        # One waiting operation is no sign of lateness, because it can become due at the moment of
+        # the drain.
         waits = drained.backlog > 1 and 2 * drained.in_flight < drained.lanes
         late = waits or seconds >= _HELD_BACK_S
         while begin_s < end_s:
@@ -147,7 +149,7 @@ class SpanCounts:
         edges = list(stages.spans(ended_s))
         parts_of: list[list[_Counted]] = [[] for _ in edges]
         for (number, *step), part in self._steps.items():
-            # A repeated step of an operation may be due after the stages.
+            # A repeated step of an operation can become due after the end of the stages.
             if tuple(step) in counts and number * stages.span_s < stages.lasts_s:
                 parts_of[min(number, len(edges) - 1)].append(part)
         testers = [_Tester() for _ in edges]

@@ -31,20 +31,22 @@ _ROW = "write a minute and its rate on each line, such as 0,100 and 1,250"
 _TIME_OF_DAY = re.compile(r"\d:\d\d")
 _LEAST_S = 0.001
 _MOST_S = 86_400.0
-"""A day, as a table of 1,440 minutes can still be read."""
+"""A day: a table of 1,440 minutes is still readable."""
 _MOST_STAGES = 1_500
-"""More than the minutes of a day. The kernel bounds the length of an argument."""
+"""Largest number of stages, more than the minutes of a day. The kernel limits the length of an
+argument."""
 _MOST_NAMED = 5
 _MINUTE_S = 60.0
 WITHIN_MINUTES_S = 180.0
 """The least length with spans of a minute: fewer than three spans are no curve."""
 _SHORT_S = (1.0, 2.0, 5.0, 10.0, 20.0)
 _MOST_SHORT = 12
-"""Spans of a short test; more spans would have too few operations for a percentile."""
+"""Largest number of spans of a short test; more spans would have too few operations for a
+percentile."""
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """A length, and the rate or the number of users at its end."""
+    """A stage: its length, and the rate or the number of users at its end."""
 
     lasts_s: float
     level: float
@@ -115,7 +117,7 @@ class Stages(msgspec.Struct, frozen=True):
         return next(width for width in _SHORT_S if lasts_s <= _MOST_SHORT * width)
 
     def due(self, upto_s: float) -> float:
-        """Return the mean operations due up to a time; for stages of users, the users' seconds."""
+        """Return the mean number of operations due up to a time, or of user-seconds."""
         due = begin_s = level = 0.0
         for stage in self.stages:
             lasts_s = min(stage.lasts_s, max(0.0, upto_s - begin_s))
@@ -133,7 +135,7 @@ class Stages(msgspec.Struct, frozen=True):
             yield begin_s, stage.level
 
     def spans(self, ended_s: float = math.inf) -> Iterator[tuple[float, float]]:
-        """Yield the begin and the end of each span, in seconds; the last may be half as long again.
+        """Yield begin and end of each span in seconds; the last span is up to 1.5 times as long.
 
         `ended_s` is the end of a test that ended before its stages.
         """

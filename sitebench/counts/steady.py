@@ -8,13 +8,13 @@ removal of a monotone trend: if slots are independent, a rise is followed by a f
 walk it is not. With few slots the estimate is rounded up, in the target's favour.
 
 A window is unsettled if its rate has a significant drift of more than `_DRIFT`, in the whole window
-or in a half of it: a window that begins before the target is warm has a steady end and no steady
-mean. With a larger drift that is not significant the window is too short to tell; a window of the
-default length is made longer (`locust.role_local`).
+or in a half of it. Halves matter because a window that begins before the target is warm has a
+steady end and no steady mean. If a larger drift is not significant, the window is too short to
+decide; a window of the default length is then made longer (`locust.role_local`).
 
-On an open schedule the throughput is the rate of arrivals. So the logarithm of the slots' mean
-latency is tested in the same way, and the growth of the queue, in which operations have no latency
-yet.
+On an open schedule the throughput is the rate of arrivals. So two other figures are tested: the
+logarithm of the slots' mean latency, in the same way, and the growth of the queue, in which
+operations have no latency yet.
 """
 
 from __future__ import annotations
@@ -38,24 +38,27 @@ MOST_WINDOWS = 3
 """The greatest length of a lengthened window, as a multiple of the default."""
 
 _DRIFT = 0.05
-"""A change within the window that comparisons have to detect: 5 %."""
+"""The smallest change of the rate within a window that makes the window unsettled: 5 %."""
 
 _LATENCY_DRIFT = 0.25
-"""The change of latency if operations cost 5 % more, in a queue that is 80 % busy."""
+"""The smallest change of latency that makes a window unsettled. A queue that is 80 % busy has it if
+operations cost 5 % more."""
 
 _LATENCY_DOUBT = 1.0
-"""A change of latency that is not significant is reported from a doubling or halving on: a queue
-that is nearly full has smaller changes in most windows."""
+"""If a change of latency is not significant, it counts from a doubling or halving on. Smaller
+changes occur in most windows if the target is nearly saturated."""
 
 _FALSE_ALARM_RATE = 0.002
 """The probability that a steady target is called unsettled, for its rate and again for its latency;
 up to 4 % if slots have an autocorrelation of 0.95 (simulated)."""
 
 _DOUBT = 4.0
-"""Standard errors, 1 / sqrt(slots), by which the autocorrelation may be higher than estimated."""
+"""Number of standard errors, 1 / sqrt(slots), by which the true autocorrelation is assumed to
+exceed the estimate at most."""
 
 _SMOOTH = 3
-"""Slots on each side over which the trend is smoothed, as its steps would follow chance."""
+"""Slots on each side over which the trend is smoothed, because a trend in steps would follow
+chance."""
 
 _SHORTEST_S = 0.4
 """Shorter drains are merged, as the drains at the ends of a phase last milliseconds."""
@@ -64,7 +67,7 @@ _MAX_SLOTS = 240
 """Longer windows have longer slots, because the slope is computed from all pairs."""
 
 _Slot = tuple[float, float, float]
-"""Begin and end in seconds, and a value."""
+"""A slot's begin and end in seconds, and its value."""
 
 
 class Steadiness(StrEnum):
@@ -90,13 +93,13 @@ class _Drift(msgspec.Struct, frozen=True):
     begin_s: float
     end_s: float
     first: float
-    """The fitted line at `begin_s`, as a rate or in nanoseconds; never below 0."""
+    """The value of the fitted line at `begin_s`, a rate or nanoseconds; never below 0."""
     last: float
-    """The fitted line at `end_s`."""
+    """The value of the fitted line at `end_s`."""
     change: float
-    """The change as a share of the median."""
+    """The change from `first` to `last`, as a share of the median."""
     chance: float
-    """The p-value."""
+    """The p-value of the drift."""
 
 
 class _Series:
@@ -122,12 +125,12 @@ class _Series:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether the change over the whole window is large, significant or not."""
+        """Whether the change over the whole window is large, even if it is not significant."""
         return self._larger(self.whole, self._doubt)
 
     @property
     def drifting(self) -> str:
-        """The worst drift in words, by its two ends, as its change may exceed the median."""
+        """The worst drift in words, with the values at both its ends."""
         if (drift := self.worst) is None:
             return ""
         verb = "rose" if drift.change > 0 else "fell"
@@ -139,7 +142,7 @@ class _Series:
 
     @property
     def wandering(self) -> str:
-        """Evidence that the window is too short, as steady rates often vary as much."""
+        """Evidence that the window is too short: steady rates often vary as much."""
         chance, allowed = 100 * self.whole.chance, 100 * self.allowed
         return (
             f"{self._name} of half seconds differs so much that a steady one looks like this in "
@@ -158,7 +161,7 @@ class _Series:
         return f"{format_rate(float(f'{value:.3g}'))}/s"
 
     def _larger(self, drift: _Drift, limit: float) -> bool:
-        """Whether a drift exceeds a share; for logarithms the share is a ratio, up or down."""
+        """Whether a drift exceeds `limit`; for logarithms a fall by 1 / (1 + limit) exceeds it."""
         fall = 1 / (1 + limit) - 1 if self._logarithms else -limit
         return not fall <= drift.change <= limit
 
@@ -171,7 +174,7 @@ def settle(
     """Judge consecutive drains, each (seconds, operations).
 
     For an open schedule, `queue` has the queue's length at the end of each drain, and `waited_ns`
-    the sum of its operations' latencies.
+    the sum of the latencies of the drain's operations.
     """
     drains = list(drains)
     rates = list(_rates(drains))
@@ -182,7 +185,7 @@ def settle(
         return Settled(Steadiness.TOO_SHORT, "in most half seconds no operation ended")
     if queue and (grown := _growth(drains, queue)):
         return Settled(Steadiness.GROWING, grown)
-    # The throughput of an open schedule is the rate of its random arrivals.
+    # On an open schedule the throughput is the rate of random arrivals, so it is not tested.
     series = [] if queue else [_Series("the rate", rates, _DRIFT, _DRIFT)]
     latencies = _latencies([seconds for seconds, _ in drains], rates, waited_ns)
     if len(latencies) >= MIN_SLOTS:
@@ -270,7 +273,7 @@ def _drift(rates: Sequence[_Slot], *, logarithms: bool = False) -> _Drift:
 
 
 def _wander(rest: Sequence[float], middles: Sequence[float]) -> float:
-    """Return the standard deviation of the slope of values with this autocorrelation.
+    """Return the standard deviation of the slope, given the autocorrelation of `rest`.
 
     With a first-order autocorrelation r, the mean square of the difference of values k slots apart
     is V(k) = V(1) (1 - r^k) / (1 - r). The weights of the slope add up to 0, so the variance of the
@@ -293,7 +296,7 @@ def _wander(rest: Sequence[float], middles: Sequence[float]) -> float:
 
 
 def _smooth(values: Sequence[float]) -> list[float]:
-    """Return means over neighbours, the same number on both sides, fewer at the ends."""
+    """Return means of values and their neighbours, equally many on both sides."""
     reach = [min(_SMOOTH, n, len(values) - 1 - n) for n in range(len(values))]
     return [sum(values[n - k : n + k + 1]) / (2 * k + 1) for n, k in enumerate(reach)]
 

@@ -14,10 +14,10 @@ from sitebench.counts.queue import NO_QUEUE, Queue
 from sitebench.counts.source import START, Drained, StepRecord, StepTotals, ended
 
 _WAITS = 0.01
-"""Share of their time above which lanes count as waiting; pauses after failures are below it."""
+"""Share of the lanes' time above which lanes count as waiting; pauses after failures take less."""
 
 MOST_STRETCHES = 2_048
-"""The largest number of stretches: eight times the slots of the test for steadiness."""
+"""The largest number of stretches, over eight times the slots that the test for steadiness uses."""
 
 
 def _pairs(values: array[Any]) -> array[Any]:
@@ -51,25 +51,26 @@ class Tally(msgspec.Struct):
     queue_end: Queue = NO_QUEUE
     longest_drain_s: float = 0.0
     stretch_s: array[float] = msgspec.field(default_factory=lambda: array("d"))
-    """The length of each stretch: of each drain, or in a long window of several drains."""
+    """The length of each stretch. A stretch is a drain, or in a long window several drains."""
     succeeded: dict[tuple[str, str], array[int]] = {}
     """The successes in each stretch, by program and step; a missing last value is zero."""
     waited_ns: dict[tuple[str, str], array[float]] = {}
-    """The sum of the latencies of those successes, likewise."""
+    """The sum of the latencies of the successes in each stretch, by program and step."""
     queue: array[int] = msgspec.field(default_factory=lambda: array("q"))
     """The queue's length at the end of each stretch."""
     lane_ns: int = 0
     waiting_ns: int = 0
     row_wait_ns: int = 0
-    """Waits for exclusive rows, a part of `waiting_ns`."""
+    """Time of waits for exclusive rows, a part of `waiting_ns`."""
     lost_rows: int = 0
-    """Rows lost up to the window's end, because a change was never answered."""
+    """Number of rows lost up to the window's end, because a change was never answered."""
     lane_counts: list[int] = []
     """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
-    """The length of the merged windows of several workers, by which their rates add up."""
+    """The length of the merged windows of several workers, chosen so that the workers' rates add
+    up."""
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:
@@ -87,7 +88,7 @@ class Tally(msgspec.Struct):
 
     @property
     def lane_s(self) -> float:
-        """Lanes that ran, integrated over time."""
+        """Lane-seconds: the number of lanes that ran, integrated over time."""
         return self.lane_ns / 1e9
 
     @property
@@ -106,7 +107,7 @@ class Tally(msgspec.Struct):
 
     @property
     def waits(self) -> bool:
-        """Whether lanes were idle for a noticeable time, because their users think."""
+        """Whether lanes were idle for a noticeable time, because users were in think times."""
         return self.waiting_ns > _WAITS * self.lane_ns
 
     @property
@@ -156,14 +157,14 @@ class Tally(msgspec.Struct):
             _add(self.due, record)
 
     def merge(self, later: Tally) -> None:
-        """Add the steps of another window, and nothing else of it."""
+        """Add the steps of another window, but no other figures of that window."""
         for totals in later.steps.values():
             _add(self.steps, totals)
         for totals in later.due.values():
             _add(self.due, totals)
 
     def with_starts(self, earlier: Iterable[Tally]) -> Tally:
-        """Return the tally with users' starts before the window too, as users start once."""
+        """Return the tally with the users' starts before the window, as a user starts once only."""
         due = {key: totals for key, totals in self.due.items() if key[0] != START}
         for tally in (*earlier, self):
             for totals in tally.due.values():
@@ -184,7 +185,7 @@ class Tally(msgspec.Struct):
         return [sum(column[n] for column in counted if n < len(column)) for n in stretches]
 
     def merge_steps(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
-        """Merge the steps that count as an operation: one (program, step) per program."""
+        """Merge the steps that count as operations: `counts` has a (program, step) per program."""
         merged, steps = StepTotals("", "operation"), self.due if due else self.steps
         for key in counts:
             if key in steps:

@@ -1,4 +1,4 @@
-"""A worker of a distributed test within the measured window."""
+"""Figures of a worker of a distributed test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitebench.monitor.use import Use
 
 
 class WorkerSeen(msgspec.Struct, frozen=True):
-    """A worker within the measured window.
+    """Figures of a worker within the measured window.
 
     `operations` counts every step. `ended` is `lost` or `left`, for a worker that ended before the
     test without or with notice. `missing` counts operations in no report. `skew_s` is the worker's

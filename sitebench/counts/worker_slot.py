@@ -1,4 +1,4 @@
-"""The part of a test's load that a process makes."""
+"""The part of a test's load that one of its processes makes."""
 
 from __future__ import annotations
 
