@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def shares(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Return the count, the percentage and the asked percentage by name."""
+    """Return by name the count, its percentage, and the percentage by `weights`."""
     total, weight = sum(counts.values()), sum(weights.values())
     return {
         name: {
@@ -19,7 +19,7 @@ def shares(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str,
 
 
 def off_by(mix: Mapping[str, Mapping[str, float]]) -> float:
-    """Return the largest gap between a count and its share; decks cut by the window make a few."""
+    """Return the largest gap between a count and the count that the exact mix would have."""
     total = sum(figures["count"] for figures in mix.values())
     gaps = (abs(row["count"] - total * row["asked_percent"] / 100.0) for row in mix.values())
     return max(gaps, default=0.0)

@@ -27,7 +27,7 @@ WHOLE_S = 10.0
 _ANSWER_S = 5.0
 """Time limit of each read."""
 _MOST_BYTES = 1 << 20
-"""The part of a page, with its head, that is read."""
+"""Largest number of bytes that are read of a page and its head."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
                 answer.getheader("Location"),
                 body,
             )
-        # A length of the answer may be too large for a number, or for the memory.
+        # A length in the answer can be too large for a number, or for the memory.
         except (OSError, http.client.HTTPException, MemoryError, OverflowError) as error:
             if deadline.is_over:
                 raise _late(address, deadline) from error
