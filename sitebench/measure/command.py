@@ -55,9 +55,9 @@ _part: ContextVar[Sequence[str] | None] = ContextVar("_part", default=None)
 
 @contextlib.contextmanager
 def part(argv: Sequence[str]) -> Iterator[None]:
-    """Measure as a part of another command: run files record `argv`, which `resume` repeats.
+    """Measure as a part of another command, whose `argv` the run files record for `resume`.
 
-    Then the other command prints the messages about resuming and Ctrl-C.
+    Within the block the other command prints the messages about resuming and Ctrl-C.
     """
     token = _part.set(argv)
     try:
@@ -70,7 +70,7 @@ def part(argv: Sequence[str]) -> Iterator[None]:
 def recording(
     options: RepeatOptions, reporter: Shown, users: int, default_out: str | None
 ) -> Iterator[RunStore]:
-    """Open the run file, a temporary one if neither `--out` nor a default names it.
+    """Open the run file, which is temporary if neither `--out` nor a default names it.
 
     Ctrl-C prints the command that resumes.
     """
@@ -135,9 +135,9 @@ def _check_monitor(url: str | None) -> None:
 
 @contextlib.contextmanager
 def _open_store(out: str, *, create: bool) -> Iterator[RunStore]:
-    """Open a run file; a new one is removed if no point could begin.
+    """Open a run file; a new file is removed if no point could begin.
 
-    After Ctrl-C it stays, because the printed command resumes it.
+    After Ctrl-C a new file stays, because the printed command resumes it.
     """
     new, unused = not Path(out).exists(), False
     try:
@@ -172,8 +172,9 @@ def measure(
 ) -> None:
     """Measure the missing points, print the results in `order`, and judge them.
 
-    A repeat is a point of its own. If `grows`, windows may be lengthened. The tables of `first` are
-    always printed, the papers' `tables` on request. `lot` draws the order of stages in a repeat.
+    Each repeat is a separate point. If `grows`, windows may be lengthened. The tables of `first`
+    are always printed, the papers' `tables` on request. `lot` draws the order of stages in a
+    repeat.
     """
     reporter = (
         JsonLines(options.objective)
@@ -198,7 +199,8 @@ def measure(
             last.callback(afterwards)
             if options.junit is not None:
                 keep = (Path(options.junit), specs, store, options.objective)
-                # Also before measuring, so that a file that cannot be written is an error at once.
+                # The file is also written before the first point, so that an error of writing
+                # appears at once.
                 _write_junit(*keep)
                 last.callback(_write_junit, *keep)
             results = run_sweep(planned, store, reporter)
@@ -225,7 +227,7 @@ def measure(
 
 
 def _raise_if_died(results: Sequence[PointResult]) -> None:
-    """Raise if a target died in its stages, after its results were shown and kept."""
+    """Raise, after results were shown and kept, if a target died in a test of stages."""
     for result in results:
         for warning in result.verdict.warnings:
             if warning.kind == WarningKind.TARGET_DIED:

@@ -45,7 +45,7 @@ _KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
 
 
 def void(result: PointResult) -> SitebenchError | None:
-    """Return why a point does not measure its target; None if it does."""
+    """Return why a point does not measure its target; None if the point measures it."""
     kinds = result.failures_by_kind
     point = result.spec.title
     if n := kinds.get("out-of-ports"):

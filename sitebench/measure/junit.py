@@ -1,7 +1,8 @@
 """JUnit XML of a run, for pipelines: a suite per operation, a case per point.
 
-Valid against the strictest schema in use, Jenkins' junit-10.xsd. That schema has no properties of a
-case: a case's figures are properties of its suite, under the case's name, and in its `system-out`.
+The XML is valid against the strictest schema in use, Jenkins' junit-10.xsd. In that schema a case
+has no properties, so a case's figures are properties of its suite, under the case's name, and lines
+of its `system-out`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _TAGS = {
 }
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 does not allow, even escaped (section 2.2); a target may send any."""
+"""Characters that XML 1.0 does not allow, even if escaped (section 2.2). A target can send them."""
 
 
 def junit(judged: Sequence[Judged], objective: Objective | None) -> str:

@@ -7,9 +7,9 @@
                | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="
 
-Latencies count from the intended start. `failures` is the share of failed steps among all that
-ended, or of failed operations of a scenario; `cpu` is the target's, where 100% is one core. A value
-that is not known (a percentile with too few samples beyond it; a bound such as `>= 3 s` for a
+Latencies count from the intended start. `failures` is the share of failed steps among all ended
+steps, or of failed operations of a scenario; `cpu` is the target's CPU, where 100% is one core. A
+value that is not known (a percentile with too few samples beyond it; a bound such as `>= 3 s` for a
 condition of 5 s; the CPU of a remote target) neither meets its condition nor misses it.
 
 A condition may be about one operation of a point with several operations.
@@ -40,13 +40,13 @@ Number = float | None
 
 
 class _Metric(msgspec.Struct, frozen=True):
-    """A metric of a condition: how its value is read, and its bound parsed and shown."""
+    """A metric of a condition, with functions to read its value, and to parse and show a bound."""
 
     read: Callable[[PointResult], Number]
     parse: Callable[[str], float]
     show: Callable[[float], str]
     missing: str
-    """Why a point may have no value."""
+    """The reason to print if a point has no value of this metric."""
     quantile: float = 0.0
     """The rank of a percentile; 0 for other metrics."""
     sign: Callable[[PointResult], str] = lambda result: ""
@@ -126,7 +126,7 @@ METRICS: Mapping[str, _Metric] = {
 }
 
 _OF_ALL = frozenset(("cpu", *_OF_SUITES))
-"""Metrics of a point that its single operations do not have."""
+"""Metrics of a whole point, which single operations of the point do not have."""
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -137,7 +137,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 _CONDITION = re.compile(r"\s*([a-z_0-9.]*)\s*(<=|>=|<|>|)\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
 ROOM = 1.1
-"""Factor on the samples that a percentile needs, as the number in a window is random."""
+"""Factor on the samples that a percentile needs, because the number in a window is random."""
 _EXAMPLE = "write conditions such as p99<5ms,failures<0.1%"
 
 
@@ -157,9 +157,9 @@ class _ConditionResult(msgspec.Struct, frozen=True):
     state: ObjectiveState
     value: Number
     words: str
-    """The value in words, or why it is not known."""
+    """The value in words, or the reason why the value is unknown."""
     longer_s: float = 0.0
-    """The length of a window with enough samples, if they are too few."""
+    """The length of a window with enough samples, if this window has too few."""
 
     @property
     def message(self) -> str:
@@ -175,7 +175,7 @@ class _Condition(msgspec.Struct, frozen=True):
     bound: float
     text: str
     operation: str | None = None
-    """The operation that the condition is about; None for all together."""
+    """The operation to which the condition applies; None for all operations together."""
     share: float = 1.0
     """The share of that operation among all operations."""
 
@@ -194,7 +194,7 @@ class _Condition(msgspec.Struct, frozen=True):
         return math.ceil(least / self.share - 1e-6)
 
     def _missing(self, result: PointResult) -> tuple[str, float]:
-        """Return why a value is unknown, and the window with enough samples (0: none has)."""
+        """Return why a value is unknown, and the length of a window in which it is known, or 0."""
         needed, measured = replace(self, share=1.0).samples, result.clocks[LATENCY].n
         if measured >= needed:
             return METRICS[self.metric].missing, 0.0
@@ -289,7 +289,7 @@ class Objective(msgspec.Struct, frozen=True):
 
 
 class _Judgement(msgspec.Struct, frozen=True):
-    """All conditions at a point: broken if one is broken, met if all are met."""
+    """The judgement of all conditions: broken if one condition is broken, met if all are met."""
 
     outcomes: tuple[_ConditionResult, ...]
 
@@ -317,7 +317,7 @@ class _Judgement(msgspec.Struct, frozen=True):
 
 
 def _read(part: str, place: int, whole: str) -> _Condition:
-    """Read a condition, which begins at the `place`-th character of the whole."""
+    """Read a condition, which begins at the `place`-th character of the `whole` text."""
     match = _CONDITION.fullmatch(part)
     assert match is not None  # Every group may be empty.
     name, sign, value = match[1].lower(), match[2], match[3]

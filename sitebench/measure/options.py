@@ -16,7 +16,7 @@ from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
 from sitebench.options.option import Options, Placement, group_of
 
-# Options that only the command has, and not Locust.
+# Placements of options that the command has and Locust lacks.
 _COMMAND: Final[Placement] = {"locust": False}
 _OUTPUT: Final[Placement] = {"panel": "Output", "locust": False}
 _WORKERS: Final[Placement] = {"panel": "Workers", "locust": False}
@@ -139,7 +139,7 @@ class LoadOptions(Options):
 
     @property
     def client(self) -> str:
-        """The client that makes the load: the engine, unless a suite has an option for others."""
+        """The client that makes the load: the engine, unless the suite has the option --client."""
         return "native"
 
     @property
@@ -181,7 +181,7 @@ def refuse_stages(options: LoadOptions, command: str) -> None:
 
 
 def staged(options: _L) -> _L:
-    """Return options with the length of their stages and the mean rate, or the most users."""
+    """Return options with the stages' length and mean rate, or largest number of users."""
     if options.stages is None:
         return options
     if isinstance(options, PeakOptions):

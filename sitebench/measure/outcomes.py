@@ -28,7 +28,7 @@ class Outcome(StrEnum):
     PASSED = "passed"
     MISSED = "missed"
     UNKNOWN = "unknown"
-    """A measured value is not known, or is a bound: the true value may miss the objective."""
+    """A measured value is unknown or a bound, so the true value can miss the objective."""
     INVALID = "invalid"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -73,12 +73,12 @@ def judge_result(result: PointResult, objective: Objective | None) -> Judged:
 def advised_results(
     results: Iterable[PointResult], objective: Objective | None
 ) -> list[PointResult]:
-    """Return results whose remedies ask for the window that the objective needs."""
+    """Return results whose remedies name the window length that the objective needs."""
     advised = []
     for result in results:
         warnings = result.verdict.warnings
         if objective is not None:
-            # All warnings of a point ask for the same window, perhaps that of a p99.
+            # All warnings of a point name the same window length, which a percentile can require.
             steady = steady_remedy(result.seconds)
             warnings = tuple(
                 replace(w, remedy=steady) if w.remedy.startswith(LONGER) else w

@@ -40,7 +40,7 @@ LEAVES = "; Ctrl-C now leaves the rest there"
 REMOVED = "removed "
 """The begin of the line in which a point's process reports its clean-up."""
 _DECIDED = ("measured", "failed")
-"""States of a point that has its result, and may still clean up."""
+"""States of a point that has its result, even if its clean-up has not ended."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -49,7 +49,8 @@ class Request(msgspec.Struct, frozen=True):
     least_workers: int
     """The number of workers that suffice after `--workers-wait`."""
     passwords: Mapping[str, str]
-    """Environment variables, which other users could read if the process started with them."""
+    """Passwords by environment variable. Other users could read these if the process started with
+    them."""
 
 
 def most_s(spec: PointSpec) -> float:
@@ -57,14 +58,14 @@ def most_s(spec: PointSpec) -> float:
     measured_s = MOST_WINDOWS * spec.measure_s
     if spec.until is not None:
         measured_s = max(measured_s, spec.measure_s + spec.until.limit_s)
-    # Operations of many steps may take as long again to end.
+    # Operations of many steps can need the measured time again to end.
     return spec.warmup_s + 2 * measured_s + spec.timeout_s + GRACE_S
 
 
 class Runner:
     """Measures points one after another, in one process.
 
-    The process starts with the first point. A new one starts after a point that failed, and for a
+    The process starts with the first point. A new process starts after a failed point, and for a
     point of another locustfile.
     """
 
@@ -89,7 +90,7 @@ class Runner:
         """Measure a point; raises the error that its process reported, or PointFailed."""
         spec = test.spec
         store.begin(spec)
-        # A worker that this run lost may be missing in its later points too.
+        # A worker that this run lost can be missing in later points too.
         has_lost = any(worker.ended for result in store.results() for worker in result.workers)
         names = (secret.BIND_PASSWORD, secret.KEY_PASSWORD)
         request = Request(
@@ -134,7 +135,7 @@ class Runner:
 class _RunnerProcess:
     """The process of `sitebench.locust.runner`, at the other end of a socket.
 
-    It receives a test, answers after the test and its clean-up, and ends when this end is closed.
+    The process receives a test, answers after the test and its clean-up, and ends with the socket.
     """
 
     def __init__(self, locustfile: Path, output: int) -> None:
@@ -186,7 +187,7 @@ class _RunnerProcess:
         return True
 
     def interrupt(self, test: Test) -> None:
-        """Let the point end in order, so that added people are removed; then end the process."""
+        """Let the point remove added people and end; then end the process."""
         try:
             if not self.is_over(0.0):
                 self._process.send_signal(signal.SIGINT)
@@ -195,7 +196,7 @@ class _RunnerProcess:
             self.end()
 
     def end(self) -> None:
-        """End the process, at once if it measures."""
+        """End the process; if it measures, end it at once."""
         self._line.close()
         if self._busy:
             self._process.kill()

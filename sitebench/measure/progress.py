@@ -47,7 +47,7 @@ def counting(repeats: int) -> Callable[[PointSpec], str]:
 
 
 _LONG_S = 5.0
-"""Without a terminal, a point of this length prints its rate before it ends."""
+"""Length of a point from which its rate is printed before its end, if there is no terminal."""
 
 
 class LiveProgress(Reporter, Closing):

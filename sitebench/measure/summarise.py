@@ -29,7 +29,7 @@ from sitebench.verdict.window import Window
 from sitebench.verdict.workers import apply_workers, use_of_all
 
 _NOTICED = 0.01
-"""Share of a window without ended operations above which its rate is too low."""
+"""Share of a window in which no operation ended, above which the window's rate is too low."""
 
 
 def summarise(
@@ -95,7 +95,7 @@ def summarise(
         queue_start=tally.queue_start,
         queue_end=tally.queue_end,
         busy_lanes=tally.target_s / tally.seconds if tally.seconds else 0.0,
-        # The portable client is the whole process, the engine only its threads.
+        # The CPU time of the portable client is the whole process's, of the engine its threads'.
         generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator.cpu_s,),
         use=use,
         target_cores=target_cores,
@@ -132,7 +132,7 @@ def _name(totals: StepTotals) -> str:
 
 
 def _in_use(pool: Pool, tally: Tally, workers: int) -> PoolUse:
-    """Return how many places of a pool had a request in flight, as rate times service time."""
+    """Return how many places of a pool had a request in flight: rate times service time."""
     rows = (tally.due[row].clocks for row in pool.rows if row in tally.due)
     served = (summarise_clocks(clocks) for clocks in rows)
     times = (took[clock] for took in served for clock in (metrics.SERVICE, metrics.WRONG))
@@ -147,7 +147,7 @@ def _pauses_s(totals: StepTotals) -> float:
 
 
 def _printable(failures: Counter[str]) -> dict[str, int]:
-    """Return failures by printable kinds, as a server may have named the kinds."""
+    """Return failures by printable kind, because a server can have named the kinds."""
     return dict(sum((Counter({printable(k, 200): n}) for k, n in failures.items()), Counter[str]()))
 
 

@@ -4,9 +4,9 @@ Every point is confirmed in the run file before the next point starts, and a swe
 has all its points opens no target.
 
 If the load generator was the limit and the target's machine had CPU left, the point gets a second
-try with one more engine thread. Both tries are kept, and the better one counts: the thread may help
+try with one more engine thread. Both tries are kept, and the better one counts: the thread can help
 the load generator, or take a core from the target. Runs that are compared pair by pair have no
-second tries, so that both of a pair have the same threads.
+second tries, so that both points of a pair have the same threads.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _next(test: Test, tries: Sequence[PointResult], store: RunStore) -> Test | N
 
 
 def second_try(result: PointResult) -> PointSpec | None:
-    """Return the same point with one engine thread more, if that may show more."""
+    """Return the same point with one engine thread more, if that can raise the rate."""
     spec, threads = result.spec, len(result.generator_cpu_s)
     machine = result.use.target_machine or result.use.machine
     is_set = spec.threads is not None or "threads" in spec.settings
@@ -135,7 +135,7 @@ def open_stage(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[Op
             target = stack.enter_context(stage.open())
         except SitebenchError as error:
             for test in stage.tests:
-                # A search plans a point only when it knows the point's load.
+                # A search has not planned its later points yet, and these did not fail.
                 if store.status(test.spec) is not None and store.result(test.spec) is None:
                     store.fail(test.spec.key, dump(error))
             raise
@@ -166,7 +166,7 @@ def _measured(
         if error := void(result):
             reporter.finished(result, resumed=False)
             raise error
-        # If a target died in its stages, a warning of the result says when.
+        # In a test of stages, the result has a warning with the time at which a target died.
         if spec.stages is None:
             target.check()
     except SitebenchError as error:

@@ -30,7 +30,7 @@ class Test:
     """
 
     __test__: ClassVar[bool] = False
-    """pytest would collect a class of this name."""
+    """Without this, pytest would collect a class of this name as tests."""
 
     spec: PointSpec
     options: LoadOptions
@@ -63,7 +63,7 @@ class Test:
         return replace(self, spec=spec, options=replace(self.options, threads=threads))
 
     def at(self, target: OpenTarget[Any]) -> Test:
-        """Return the test with its open target, for another process."""
+        """Return the test with its open target, to send to another process."""
         return replace(self, opened=target.without_process())
 
     def to_message(self) -> dict[str, Any]:

@@ -77,12 +77,13 @@ _MOST_USERS = 1024
 
 _HOLD_WINDOWS = 3
 _HOLDS = 3
-"""How often the reported rate has to hold: too high a rate seldom holds so often by chance."""
+"""How often the reported rate has to meet the objective: a rate that is too high seldom does so by
+chance."""
 _PRECISION = 0.05
 """Gap between the highest rate that held and the lowest that did not."""
 
 _FAR = 100
-"""The announced length of a search is for a limit of this many times its first rate."""
+"""The announced length of a search assumes that the limit is this multiple of the first rate."""
 
 
 class LoadLevel(msgspec.Struct, frozen=True):
@@ -185,7 +186,7 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
 
 
 def _live(options: PeakOptions) -> LiveProgress:
-    """Return a progress whose lines say whether a rate or a number of users met the objective."""
+    """Return a progress, whose lines tell whether a rate or number of users met the objective."""
     objective = options.objective
 
     def judge(result: PointResult) -> str | None:
@@ -251,7 +252,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
         saw = see_limit(highest, tried)
-        # At low rates a hold is longer, as the percentile needs its operations.
+        # At low rates a hold takes longer, because the percentile needs a number of operations.
         held_s = max(hold, float(round(needed / highest.rate))) if highest.rate else hold
         answer = rates_answer(highest, tried[0].spec, objective, plan, held_s, saw=saw)
         # The best point is the last hold of the highest rate.
@@ -339,7 +340,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         *,
         held: bool,
     ) -> tuple[PointResult | None, Reply]:
-        """Measure; a target that held before and now answers nothing is overloaded."""
+        """Measure; if a target that `held` before answers nothing, it is overloaded."""
         try:
             result = measure_point(test, target, runner, self.store, self.reporter)
         except (OutOfPorts, OutOfDescriptors) as error:
@@ -349,7 +350,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         except (Leak, WrongPassword):
             raise
         except SitebenchError as error:
-            # The point's process reported this failure, so the load generator did not fail.
+            # Without a reported failure of the point, the load generator itself failed.
             failed = self.store.result(test.spec, "failed") if held else None
             if failed is None:
                 raise

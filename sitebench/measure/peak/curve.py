@@ -39,7 +39,7 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float]) -> list[Spot]:
-    """Return a spot per load, lowest first, without points in which nothing succeeded."""
+    """Return a spot per load, lowest first; points without a successful operation are left out."""
     groups: dict[float, list[PointResult]] = {}
     for result in results:
         if result.clocks[LATENCY].mean is not None and result.operations:
@@ -56,7 +56,7 @@ def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float])
 
 
 def knee(curve: Sequence[Spot]) -> Spot | None:
-    """Return the knee of the valid points; None if too few, or if the last has the best ratio."""
+    """Return the knee; None if valid points are too few, or if the last has the best ratio."""
     sound = [spot for spot in curve if spot.valid and spot.response_us > 0]
     if len(sound) < _LEAST_SPOTS:
         return None

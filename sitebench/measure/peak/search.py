@@ -10,14 +10,15 @@
 The search is a generator that yields a trial and receives its reply. The same replies lead to the
 same trials, which makes a search resumable.
 
-The load generator may break a rate. If an engine thread is saturated, the search ends. If all lanes
-are busy, the rate is tried again with twice the lanes; if that changes nothing, the target broke
-the rate. A rate that broke beside other programs, which had most of the machine, is tried once
-more; if it breaks so again, the search ends.
+A rate can break because of the load generator. If an engine thread is saturated, the search ends.
+If all lanes are busy, the rate is tried again with twice the lanes; if that changes nothing, the
+target broke the rate. A rate that broke beside other programs, which had most of the machine, is
+tried once more; if other programs disturb the second try too, the search ends.
 
-The answer is what was seen, without an interval. One unlucky window makes it too low for a noisy
-target, by 5 to 25 % if the p99 varies by a tenth from window to window (simulated); it is seldom
-too high. If a target is fast for minutes, `--apart` should be twice the length of such spells.
+The answer is the highest rate that held, without an interval. One unlucky window makes it too low
+for a noisy target, by 5 to 25 % if the p99 varies by a tenth from window to window (simulated); it
+is seldom too high. If a target is fast for minutes, `--apart` should be twice the length of such
+spells.
 """
 
 from __future__ import annotations
@@ -40,19 +41,20 @@ from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import WarningKind
 
 _GAIN = 1.05
-"""If twice the lanes give less than this factor in throughput, lanes were not the limit."""
+"""If twice the lanes raise the throughput by less than this factor, lanes were not the limit."""
 
 _LATE = 0.5
-"""Share of its service time by which a delayed operation begins late."""
+"""An operation is late if it begins later than due by this share of its service time."""
 
 _ALL_BUSY = 0.8
-"""Share of the lanes' time in service above which late operations waited for a free lane."""
+"""If lanes are in service for at least this share of the time, late operations waited for a
+lane."""
 
 ROUNDS = 3
 """How often a rate that broke once and then held may continue the search."""
 
 _FEWEST_HALVINGS = 4
-"""The search goes down to a sixteenth of its first rate."""
+"""Number of halvings of the first rate: the search goes down to a sixteenth of it."""
 
 
 class Answer(StrEnum):
@@ -165,7 +167,8 @@ class _Searching:
                 return Reply(Answer.TESTER, reply.achieved, reason)
             wider = yield self._trial(rate, self.users * 2, long=long)
             if not wider.answer.of_target:
-                # The load generator or other programs may be why more lanes changed nothing.
+                # The load generator or other programs limited this try, so it shows nothing about
+                # lanes.
                 return wider
             if wider.answer is Answer.BROKE and wider.achieved < _GAIN * reply.achieved:
                 return reply
@@ -218,7 +221,7 @@ class _Searching:
     def hold(
         self, low: float, high: Ceiling
     ) -> Generator[Trial, Reply, tuple[float | None, Ceiling]]:
-        """Try a rate in the long window, `holds` times; if it breaks, step down ever farther."""
+        """Try a rate `holds` times in the long window; while it breaks, step down farther."""
         step = self._plan.precision
         while (broke := (yield from self._breaks(low, long=True))) is not None:
             high = Ceiling(low, broke, sure=True)
@@ -230,7 +233,7 @@ class _Searching:
         return low, high
 
     def _breaks(self, rate: float, *, long: bool) -> Generator[Trial, Reply, Reply | None]:
-        """Return the reply in which a rate broke; in the long window it is tried `holds` times."""
+        """Return the reply in which a rate broke; the long window is repeated `holds` times."""
         for n in range(self._plan.holds if long else 1):
             apart_s = self._plan.apart_s if n else 0.0
             reply = yield from self.attempt(rate, long=long, apart_s=apart_s)
@@ -240,7 +243,7 @@ class _Searching:
 
 
 def reply_of(result: PointResult, objective: Objective) -> Reply:
-    """Return a point's reply; BUSY if other programs may have broken the rate."""
+    """Return a point's reply; BUSY if the rate possibly broke because of other programs."""
     reply, verdict = _on_its_own(result, objective), result.verdict
     if reply.answer is Answer.HELD:
         return reply
@@ -290,7 +293,7 @@ def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
 
 
 def _late(result: PointResult) -> bool:
-    """Return whether the typical operation began late (after a stall of the target few do)."""
+    """Return whether the median operation began late; after a stall few operations do."""
     late_us = _typical(result.clocks[LAG]) - (result.preparing_us or 0.0)
     return late_us > _LATE * _typical(result.clocks[SERVICE])
 

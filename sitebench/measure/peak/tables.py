@@ -40,7 +40,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Peak(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer; as JSON in the manifest, under `peaks`, and printed by `--json`."""
+    """The answer of `peak`, for `peaks` in the manifest and for `--json`."""
 
     suite: str
     operation: str
@@ -213,7 +213,7 @@ def see_limit(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
         return None
 
     def of_target(rate: float) -> list[Probe]:
-        # Trials are left out if other programs, or too few lanes, may have broken the rate.
+        # Trials are left out if the rate possibly broke because of other programs or too few lanes.
         return [
             probe
             for probe in tried

@@ -1,4 +1,4 @@
-"""The number of users that an objective allows: the largest measured number that meets it."""
+"""The largest measured number of users that meets an objective."""
 
 from __future__ import annotations
 
