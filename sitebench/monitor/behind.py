@@ -1,8 +1,8 @@
 """The programs of this machine behind a target, such as the servers behind a proxy.
 
-They listen at the other ends of the connections, over TCP or a Unix socket, that the target opened.
-Their CPU time counts neither for the target nor for other programs. Only root sees the processes of
-other users.
+These programs accept the connections, over TCP or a Unix socket, that the target opens. Their CPU
+time counts neither for the target nor for other programs. Only root sees the processes of other
+users.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sitebench.monitor.sock_diag import LISTEN, UnixSocket, tcp_sockets, unix_so
 from sitebench.monitor.texts import read
 
 _BUDGET = 0.01
-"""Share of a core that the search may take; with many processes it runs less often."""
+"""Share of a core that the search may take; with many processes the search runs less often."""
 
 _THIS_MACHINE = ("127.", "::1", "::ffff:127.")
 
@@ -41,7 +41,7 @@ class Program:
 
 
 class Behind:
-    """Finds the programs behind a target, and keeps them."""
+    """Searches the programs behind a target, and remembers them."""
 
     def __init__(self, target: ProcessReader) -> None:
         self._target = target

@@ -20,7 +20,7 @@ from sitebench.monitor.sample import (
 from sitebench.monitor.use import BehindUse, DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
 _HANGING_S = 5.0
-"""In a window of this length, a source that answers gets more than one request."""
+"""In a window of this length, every source that answers gets more than one request."""
 
 _USE_NAMES = {
     "resident_bytes": "rss",
@@ -50,7 +50,7 @@ def _figure_differences(start: Any, end: Any, prefix: str = "") -> dict[str, Any
 
 
 def use_between(start: Sample, end: Sample, seconds: float) -> Use:
-    """Return the use between two samples; memory is of the end, as in the paper."""
+    """Return the use between two samples; memory is its value at the end, as in the paper."""
     machine = _machine_between(start.machine, end.machine)
     target = None
     if start.target is not None and end.target is not None:
@@ -100,7 +100,7 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     readings = end.readings - start.readings
     figures = _figure_differences(start, end) | _network(start.network, end.network)
     figures |= {name: end.spent_s(name) - start.spent_s(name) for name in CORE_TIMES}
-    # Gauges of an instant say little of a window, whose mean is `run_queue`.
+    # These gauges show one instant only; `run_queue` is a mean over the window.
     del figures["runnable"], figures["blocked"]
     return MachineUse(
         **figures,
@@ -122,7 +122,7 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
 def share(part_s: float, seconds: float) -> float:
     """Return a part of a time, from 0 to 1.
 
-    The kernel counts in ticks: a core that was busy all the time may have a tick too many, and
+    The kernel counts in ticks: a core that was busy all the time can have a tick too many, and
     stolen time sometimes decreases.
     """
     return min(1.0, max(0.0, part_s / seconds))

@@ -1,9 +1,9 @@
-"""CPU time of children that are not waited for, counted by the kernel's performance events.
+"""CPU time of children for which nobody waits, counted by the kernel's performance events.
 
 If a process ignores SIGCHLD, as fcgiwrap and Apache's mod_cgid do, the kernel adds the CPU time of
 its children (CGI programs) to no process (wait(2), notes). A task clock that children inherit
-counts it: perf_event_open(2). Most containers refuse that system call, and so does a kernel with
-`perf_event_paranoid` above 2, except to root.
+counts this time: perf_event_open(2). Most containers refuse that system call. A kernel with
+`perf_event_paranoid` above 2 refuses it to all users but root.
 """
 
 from __future__ import annotations

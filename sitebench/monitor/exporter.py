@@ -1,7 +1,8 @@
 """Another machine's counters, from Prometheus' node_exporter on it.
 
 A request names the collectors that are needed (`collect[]`), which saves both machines work. An
-exporter that has one of them switched off refuses the request, and gets one for all metrics.
+exporter that has one of these collectors switched off refuses the request, and gets a request for
+all metrics.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ _TIMEOUT_S = 1.0
 _WHOLE_S = 3.0
 """Time limit of a whole answer; `_TIMEOUT_S` limits each read."""
 _LARGEST = 1 << 20
-"""The largest page; usual pages have 60 KB."""
+"""The largest page in bytes; usual pages have 60 KB."""
 _MOST_LINES = 8_000
-"""Lines of needed metrics: a machine of 512 cores has some 5,000, each parsed in 20 us."""
+"""Largest number of lines of needed metrics. A machine of 512 cores has some 5,000 such lines, and
+each is parsed in 20 us."""
 
 _COLLECTORS = (
     *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
@@ -132,7 +134,7 @@ class Exporter:
             raise ValueError(f"it answered {status}")
         try:
             return self._sample(metrics(text, _WANTED))
-        # A number may be +Inf, or a metric may lack its labels.
+        # A number can be +Inf, or a metric can lack its labels.
         except (ArithmeticError, LookupError) as error:
             fault = f"{type(error).__name__}: {error}"
             raise ValueError(f"its figures make no sense: {fault}") from error

@@ -4,8 +4,8 @@ A field of a sample has the name of its figure, in samples of a disk or an inter
 prefix. A name may be followed by a dot and an instance (`core_busy_s.0`). A figure that the target
 reports is a counter if its name ends in `_total`.
 
-The run file leaves out a value that did not change. At each instant at which a source has a value,
-its figures without a value still have their last one.
+The run file leaves out a value that did not change. At an instant at which a source has any value,
+a figure of this source without a value is unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _gauge(title: str, unit: str) -> Figure:
 
 
 FIGURES: Mapping[str, Figure] = {
-    # A process: target or generator.
+    # Figures of a process, which is the target or the load generator.
     "cpu_s": _counter("CPU", "s", "cores"),
     "thread_cpu_s": _counter("CPU of thread", "s", "cores"),
     "resident_bytes": _gauge("Resident memory", "bytes"),
@@ -50,7 +50,7 @@ FIGURES: Mapping[str, Figure] = {
     "throttled_s": _counter("Throttled by a CPU quota", "s", "cores"),
     "io_stalled_s": _counter("Control group waited for disks", "s", "share"),
     "round_trip_s": _gauge("TCP handshake", "s"),
-    # A machine.
+    # Figures of a machine.
     "available_bytes": _gauge("Available memory", "bytes"),
     "busy_s": _counter("Busy cores", "s", "cores"),
     "core_busy_s": _counter("Core", "s", "share"),

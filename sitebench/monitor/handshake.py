@@ -30,14 +30,14 @@ _ESTABLISHED, _SYN_SENT = 1, 2
 _LONG_S = 1.0
 _WAIT_S = 1e-3
 _MOST = 64
-"""The largest number of handshakes under way: with so many, nothing answers."""
+"""The largest number of handshakes under way; so many are under way only if nothing answers."""
 
 
 class RoundTrips(msgspec.Struct, frozen=True):
     """Round trips so far, and the times so far of handshakes under way for more than a second."""
 
     took_s: Sequence[float] = ()
-    """Round trips of the whole test; the first `n` were measured before this reading."""
+    """Round trips of the whole test; the first `n` were measured until this reading."""
     n: int = 0
     under_way_s: tuple[float, ...] = ()
 

@@ -94,7 +94,7 @@ class MachineReader:
         stat = texts.stat(texts.read("/proc/stat") or "")
         memory = texts.named_numbers(texts.read("/proc/meminfo") or "", _MEMORY)
         paging = texts.named_numbers(texts.read("/proc/vmstat") or "", _PAGING)
-        # This reader itself is running while it reads (vmstat subtracts itself too).
+        # The reader itself is running while it reads, so it is subtracted (vmstat does so too).
         runnable = None if stat.runnable is None else max(0, stat.runnable - 1)
         if runnable is not None:
             self._runnable_sum += runnable
@@ -120,7 +120,7 @@ class MachineReader:
 
 
 def _pressure() -> dict[str, float]:
-    """Return stalled seconds, without "cpu.full": all tasks never wait for a core at once."""
+    """Return stalled seconds, without "cpu.full", because never do all tasks wait for a core."""
     stalled_by_resource = {}
     for resource in _PRESSURES:
         text = texts.read(f"/proc/pressure/{resource}") or ""
@@ -131,7 +131,7 @@ def _pressure() -> dict[str, float]:
 
 
 def network_namespace(pid: int | str) -> str | None:
-    """Return the identity of a process's network namespace; None if it may not be read."""
+    """Return the identity of a process's network namespace; None without permission to read it."""
     try:
         return os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115
     except OSError:
@@ -142,7 +142,7 @@ _STATES = (
     *("established", "syn_sent", "syn_received", "fin_wait_1", "fin_wait_2", "time_wait"),
     *("close", "close_wait", "last_ack", "listen", "closing", "new_syn_received"),
 )
-"""enum tcp_state of include/net/tcp_states.h, from 1 on."""
+"""States of TCP sockets in the order of enum tcp_state (include/net/tcp_states.h), from 1 on."""
 
 
 def sockets_by_state() -> dict[str, int]:

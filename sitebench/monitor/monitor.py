@@ -1,7 +1,8 @@
 """The monitor reads its sources once a second, and each slow source in a thread of its own.
 
-A sample has the last answer of a slow source, so a source that hangs delays only the start, which
-waits for a first answer. In a process that gevent has patched the thread is a greenlet.
+A sample has the last answer of a slow source, so a source that hangs does not delay samples. It
+delays the start, which waits for a first answer. In a process that gevent has patched the thread is
+a greenlet.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Probe(Protocol):
     def read(self) -> Mapping[str, float] | None:
         """Return the values now: names that end in `_total` are counters, other names gauges.
 
-        None if the target does not show them to this user: `read` is not called again. An exception
-        counts as a missing answer.
+        Return None if the target does not show the values to this user; `read` is not called again
+        then. An exception counts as a missing answer.
         """
 
     def close(self) -> None: ...
@@ -140,7 +141,7 @@ class Monitor:
         return [source for source in (self._remote, self._probe) if source is not None]
 
     def sample(self, *, thorough: bool = False) -> Sample:
-        """Read the counters now; if `thorough`, at the bounds of a window, the slow ones too."""
+        """Read the counters now; if `thorough`, at the bounds of a window, slow counters too."""
         target = None if self._target is None else self._target.read()
         network = None
         if target is not None and self._target_network is not None:

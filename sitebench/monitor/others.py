@@ -1,7 +1,8 @@
 """The CPU use of other programs, before the first point is measured.
 
-The target waits for work then, so all CPU time that this process does not use is used by other
-programs. A quiet machine is recognised after a quarter of a second, a busy one after one second.
+Before the first point the target is idle, so all CPU time that this process does not use is used by
+other programs. A quiet machine is recognised after a quarter of a second, a busy one after one
+second.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from sitebench.units import plural
 
 _WAITS_S = (0.25, 0.75)
 _SHOWS = 0.10
-"""Share of the cores that other programs may use without a warning: a tenth of the rate at most."""
+"""Share of the cores that other programs may use without a warning. They reduce a rate by a tenth
+at most then."""
 _NAMED = 3
 _LEAST_NAMED = 0.05
-"""Cores below which a program is not named."""
+"""Least use, in cores, of a program that is named."""
 
 
 class Others(msgspec.Struct, frozen=True):

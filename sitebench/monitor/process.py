@@ -1,8 +1,8 @@
 """Reads a process, or a process with all its descendants, from /proc.
 
-If a parent waits for a child, the kernel adds the child's CPU, faults and disk traffic to the
-parent's, so the sum stays complete. Without a wait(2), a child's use since the last sample is lost,
-except for its CPU time, which a `ChildClock` counts.
+If a parent waits for an ended child (wait(2)), the kernel adds the child's CPU, faults and disk
+traffic to the parent's, so the sum stays complete. If no parent waits, a child's use since the last
+sample is lost, except for its CPU time, which a `ChildClock` counts.
 
 Context switches and waits for a core are read thread by thread, in some 30 us each; with more than
 `_THREADS` threads they are left out. A thread's state takes 10 us.
@@ -27,9 +27,9 @@ from sitebench.monitor.throttle import Throttle, io_stalled_s
 
 _THREADS = 128
 _LOOK_THREADS = 256
-"""Threads whose state is read at a time; more threads take turns."""
+"""Number of threads whose states are read at a time; if there are more, they take turns."""
 _LOOK_BUDGET = 0.01
-"""Share of a core that reading of states may take; many threads are read less often."""
+"""Share of a core that the reading of states may take; many threads are read less often."""
 _CPU, _SYSTEM, _MINOR, _MAJOR, _READ, _WRITTEN = range(6)
 _DEAD = ("Z", "X")
 
@@ -84,7 +84,7 @@ class _Thread(msgspec.Struct, frozen=True):
 
 
 class _Family(msgspec.Struct):
-    """Sums of a pass over the processes."""
+    """Sums over the processes of a target in one reading."""
 
     sums: list[float] = msgspec.field(default_factory=lambda: [0.0] * 6)
     rss: int = 0
@@ -99,7 +99,7 @@ class _Family(msgspec.Struct):
 
 
 class _Clocked(msgspec.Struct, frozen=True):
-    """A process whose children are not waited for."""
+    """A process that does not wait for its children."""
 
     started: int
     before_s: float
@@ -107,16 +107,16 @@ class _Clocked(msgspec.Struct, frozen=True):
     children: frozenset[tuple[int, int]]
     """Earlier children (PID and start), which the clock does not count."""
     clock: ChildClock | None
-    """None if the kernel refuses it."""
+    """None if the kernel refuses a clock."""
 
 
 class Stalls(msgspec.Struct):
-    """The share of the target's time with work to do in which it waited for a disk.
+    """The share of the target's busy time in which it waited for a disk.
 
-    Pressure (PSI) is of the whole machine and too low if other cores are busy; the kernel's delay
-    accounting is off by default. So the states of threads are read: a thread that waits for a page,
-    a commit or a journal is in state D, a thread that runs or waits for a core in R, and a thread
-    without work in neither. Each reading adds the share of D among the two.
+    Pressure (PSI) describes the whole machine and is too low if other cores are busy; the kernel's
+    delay accounting is off by default. So the states of threads are read: a thread that waits for a
+    page, a commit or a journal is in state D, a thread that runs or waits for a core in R, and a
+    thread without work in neither. Each reading adds the share of D among the threads in D and R.
     """
 
     places: tuple[str, ...] = ()
@@ -244,7 +244,7 @@ class ProcessReader:
         )
 
     def _add(self, pid: int, stat: texts.ProcessStat, status: str, family: _Family) -> None:
-        """Add everything but CPU time."""
+        """Add all figures of a process but its CPU time."""
         family.pids.add(pid)
         family.sums[_SYSTEM] += stat.system_s
         family.sums[_MINOR] += stat.minor_faults

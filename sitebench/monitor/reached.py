@@ -35,10 +35,10 @@ def interface_to(host: str, port: int) -> str | None:
 
 
 def listener(host: str, port: int) -> int | None:
-    """Return the process of this machine that listens at an address; for workers, their parent.
+    """Return the process of this machine that listens at an address, or the parent of several.
 
-    None if another machine has the address, or if the process is another user's or an ancestor of
-    this process.
+    Return None if another machine has the address, or if the process belongs to another user or is
+    an ancestor of this process.
     """
     if interface_to(host, port) != LOOPBACK:
         return None
@@ -69,7 +69,8 @@ def first_holder(inodes: Set[str]) -> int | None:
 def _listening(beside_connections: bool) -> Iterator[tuple[str, int, str]]:
     """Yield the address, the port and the inode of each listening socket.
 
-    Linux lists them before connections, of which 28,000 may be in TIME_WAIT; gVisor does not.
+    Linux, but not gVisor, lists these sockets before connections, of which 28,000 can be in
+    TIME_WAIT.
     """
     for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         with contextlib.suppress(OSError), Path(f"/proc/self/net/{name}").open() as rows:

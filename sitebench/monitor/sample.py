@@ -56,7 +56,7 @@ class ProcessSample(ProcessFigures, frozen=True):
     thread_cpu_s: Mapping[str, float] = {}
     looked: int = 0
     stalled: float = 0.0
-    """`looked` readings of the threads' states, and the sum of the shares that waited for disks."""
+    """Sum over `looked` readings of the share of busy threads that waited for a disk."""
     ran_s: Mapping[int, float] = {}
     """Time on a core by thread id; not in the run file."""
 
@@ -71,11 +71,11 @@ class BehindSample(msgspec.Struct, frozen=True):
     name: str
     cpu_s: float
     found_cpu_s: float
-    """Its CPU time at its discovery."""
+    """The program's CPU time at its discovery."""
 
 
 class CoreSample(msgspec.Struct, frozen=True):
-    """A core's time since boot, by use."""
+    """A core's time since boot, by kind of use."""
 
     user_s: float
     system_s: float
@@ -94,7 +94,7 @@ CORE_TIMES = ("user_s", "system_s", "iowait_s", "irq_s", "stolen_s")
 
 
 class DiskSample(msgspec.Struct, frozen=True):
-    """A whole disk since boot."""
+    """Counters of a whole disk since boot."""
 
     read_bytes: int
     written_bytes: int
@@ -103,7 +103,7 @@ class DiskSample(msgspec.Struct, frozen=True):
 
 
 class InterfaceSample(msgspec.Struct, frozen=True):
-    """A network interface since it came up."""
+    """Counters of a network interface since it was created."""
 
     in_bytes: int
     out_bytes: int

@@ -159,7 +159,7 @@ def sockets(text: str, text6: str = "") -> dict[str, int]:
 
 
 class ProcessStat(msgspec.Struct, frozen=True):
-    """Fields of /proc/PID/stat, in order; `waited_...`: of children that were waited for."""
+    """Fields of /proc/PID/stat, in order; `waited_...` fields have the use of awaited children."""
 
     state: str
     parent: int
@@ -207,7 +207,7 @@ def throttled_s(text: str) -> float | None:
 
 
 def quota_cores(limit: str | None, quota: str | None, period: str | None) -> float | None:
-    """Read cpu.max, or version 1's pair of files, as a number of cores; None without a quota."""
+    """Read cpu.max, or two files of version 1, as a number of cores; None without a quota."""
     allowed, period_us = limit.split() if limit else (quota or "-1", period or "0")
     if allowed == "max" or int(allowed) <= 0 or int(period_us) <= 0:
         return None
@@ -223,7 +223,7 @@ class CpuHierarchy(msgspec.Struct, frozen=True):
 
 
 def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
-    """Read /proc/self/mountinfo; version 1 first, which has the quota if both are mounted."""
+    """Read /proc/self/mountinfo; version 1 is first, as it has the quota if both are mounted."""
     hierarchies = []
     for line in mountinfo.splitlines():
         mount_text, _, type_text = line.partition(" - ")

@@ -8,7 +8,7 @@ from sitebench.monitor import texts
 
 
 class Throttle:
-    """The time for which a process was throttled, also across a move to another group."""
+    """The time for which a process was throttled, even if it moved to another control group."""
 
     def __init__(self, pid: int) -> None:
         self._groups = f"/proc/{pid}/cgroup"
@@ -54,7 +54,7 @@ def _stats(groups: str) -> list[str]:
 
 
 def io_stalled_s(pid: int) -> float | None:
-    """Return how long all work of a control group waited for disks; None for the root's or ours."""
+    """Return how long all work of a process's own control group waited for disks."""
     own_group, group = (
         texts.control_group(texts.read(f"/proc/{process}/cgroup") or "", 2)
         for process in ("self", pid)
@@ -71,8 +71,8 @@ def io_stalled_s(pid: int) -> float | None:
 def ancestry(path: str, root: str) -> list[str]:
     """Return a group's path and its ancestors' below the mount, innermost first.
 
-    In a container the mount may show only the part of the hierarchy below `root`, while `path` is a
-    path of the whole hierarchy. A group outside the mount cannot be read, and has no ancestry.
+    In a container the mount can show the part of the hierarchy below `root` alone, while `path` is
+    a path of the whole hierarchy. A group outside the mount cannot be read, and has no ancestry.
     """
     if root != "/" and (path == root or path.startswith(root + "/")):
         path = path[len(root) :]
