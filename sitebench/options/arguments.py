@@ -22,7 +22,7 @@ _NUMBERS = {int: Integral, float: Real}
 def check_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Refuse unknown arguments, and arguments of another type, in one line.
 
-    Errors name the function's parameters in place of a command's options.
+    Messages of errors name parameters of the function in place of a command's options.
     """
     signature = inspect.signature(function)
     hints: dict[str, Any] = {}

@@ -26,7 +26,7 @@ _FORM_FIRST = ("target", "entries", "rate", "arrivals", "think", "keys")
 
 
 def to_texts(instance: Any) -> dict[str, str]:
-    """Return values as text by field name, without unset ones and those of this machine."""
+    """Return texts of set values by field name, without values for this machine only."""
     return {
         field.name: spec.text(value)
         for field, spec in fields_of(type(instance))
@@ -72,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
         elif spec.is_flag:
             names = [long_option(field.name), long_option(f"no_{field.name}")]
             if spec.paired or field.default:
-                # The argument of the default is accepted too, but is not in help or form.
+                # The argument that sets the default is accepted too, but help and form do not show
+                # it.
                 group.add_argument(
                     names[not field.default],
                     dest=field.name,
@@ -96,10 +97,11 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
                 help=explanation,
             )
             if isinstance(spec.parse, OneOf):
-                # The form preselects the first choice: an empty one if there is no default.
+                # The form preselects the first choice, so without a default the first choice is
+                # empty.
                 nothing = ("",) if spec.locust_default is None else ()
                 action.choices = (*nothing, *spec.parse.allowed)
-        # Attributes that Locust's parser sets, but an argument group does not.
+        # Locust's parser sets these attributes, and an argument group does not.
         action.include_in_web_ui = spec.form and not spec.hidden
         action.is_secret = action.is_required = action.is_multiple = False
 
@@ -124,8 +126,8 @@ def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
 
 
 def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
-    # The class picker shows all classes on the first screen. Locust would listen on all interfaces;
-    # --bind is the option for workers on other machines.
+    # The class picker shows all classes on the first screen. By default Locust would listen on all
+    # interfaces; --bind is the option for workers on other machines.
     loopback = "127.0.0.1"
     parser.set_defaults(class_picker=True, web_host=loopback, master_bind_host=loopback)
 

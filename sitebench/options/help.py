@@ -27,7 +27,7 @@ _COMMON = frozenset(
     )
 )
 _SHORT_ENOUGH = 15
-"""Number of options up to which `-h` shows all."""
+"""`-h` shows all options if they are not more than this number."""
 _EXAMPLES = 3
 """Number of examples in `-h`."""
 

@@ -1,4 +1,4 @@
-"""One option, defined once: how it is read, written, explained, and where it appears.
+"""The definition of an option: its parser, text and explanation, and where it appears.
 
 An options class is a frozen dataclass, whose fields are made by the functions below, one for each
 kind of value:
@@ -45,7 +45,7 @@ PANELS: tuple[_Panel, ...] = get_args(_Panel)
 """Headings of `--help` in their order; "Options" has options of a single command."""
 
 _MOST_PER_S = 10_000_000
-"""Rate of a hundred cores; arrivals far beyond take long to draw."""
+"""Highest rate, which needs a hundred cores; arrivals at far higher rates take long to draw."""
 
 _KEY = "sitebench.options.option"
 
@@ -82,22 +82,22 @@ class Placement(TypedDict, total=False):
 
     panel: _Panel
     locust: bool
-    """Whether it is a Locust argument."""
+    """Whether the option is a Locust argument."""
     locust_default: Any
-    """The default in Locust, if different: a test there runs until it is stopped."""
+    """The default in Locust, if it differs: a test in Locust runs until it is stopped."""
     local: bool
-    """Whether it is a file or permission of this machine, which workers do not get."""
+    """Whether the option names a file or permission of this machine, which workers do not get."""
     hidden: bool
     paired: bool
     """Whether a flag with the default off has a `--no-` form."""
     form: bool
-    """Whether the web form has it: users of the form name no files and programs of this machine."""
+    """Whether the web form has the option; users of the form may not name files of this machine."""
     command: bool
-    """Whether the command has it."""
+    """Whether the command has the option."""
     names: tuple[str, ...]
-    """Names on the command line, if not those of `spellings`."""
+    """Names on the command line, in place of the names that `spellings` gives."""
     setting: str
-    """Its name in scenario files and run files, if the option was renamed."""
+    """The option's name in scenario files and run files, if the option was renamed."""
 
 
 def parsed(
@@ -270,7 +270,7 @@ def show_pairs(values: Mapping[str, str] | None) -> str:
 
 
 class SomeOf(OneOf):
-    """A parser of a list of some of these words."""
+    """A parser of a list of these words."""
 
     def __init__(self, noun: str, *allowed: str) -> None:
         super().__init__(*allowed)
@@ -320,7 +320,7 @@ class Options:
 
 
 def group_of(options: object, group: type[_T]) -> _T | None:
-    """Return options as an instance of a base class; None if they are not."""
+    """Return options if they are an instance of a class, else None."""
     return options if isinstance(options, group) else None
 
 
