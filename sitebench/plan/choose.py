@@ -1,8 +1,8 @@
 """From a machine's measured rates to a plan: the size whose rates apply.
 
 Rates depend on the number of people in a directory or database, and the plan computes that number.
-So the plan takes the smallest measured size with room for the people; without such a size the
-largest, for up to twice as many people (method rule 11).
+So the plan takes the smallest measured size with room for the people. If no size has room, it takes
+the largest size, for up to twice as many people (method rule 11).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.units import format_size
 
 _STRETCH = 2.0
-"""The factor by which an answer may exceed the largest size measured."""
+"""The largest factor by which the people of an answer may exceed the largest measured size."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
-    """Plan with a machine's rates at the given size, or at the size that the answer needs."""
+    """Plan with a machine's rates at `size`, or by default at the size that the answer needs."""
     if size is not None:
         return _plan_at(suite, scenario, table, size)
     plans = [_plan_at(suite, scenario, table, n) for n in _complete(scenario, table)]
@@ -57,7 +57,7 @@ def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | Non
 
 
 def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateTable] | None:
-    """Plan the paper's scenario with the first machine that has all its rates."""
+    """Plan the paper's scenario with the first machine that has all rates of the scenario."""
     for table in tables:
         try:
             return plan(suite, suite.scenario, table), table
@@ -73,7 +73,7 @@ def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
-    """Return the sizes with a rate for every operation; raises if there are none."""
+    """Return the sizes with a rate for every operation; raise if no size has."""
     names = needed(scenario)
     sizes = [size for size in table.sizes if all(name in table.rates_at(size) for name in names)]
     if sizes:

@@ -105,7 +105,7 @@ class Operation(Formula):
     left: Formula
     right: Formula
 
-    # All parentheses are written, so that operations have the same order as in `value`.
+    # All parentheses are written, so that the order of operations is the same as in `value`.
     _EXCEL, _SCRIPT = "({left}{sign}{right})", "({left} {sign} {right})"
 
     def value(self, inputs: Mapping[str, float]) -> float:
@@ -122,7 +122,7 @@ class Operation(Formula):
             self.sign != "+" and isinstance(of_right, Operation)
         ):
             right = f"({right})"
-        # The sign is ASCII, for any terminal.
+        # The sign is ASCII, so that every terminal shows it.
         return f"{left} {self.sign.replace('*', 'x')} {right}"
 
 
@@ -153,7 +153,7 @@ class Least(Formula):
 
 @dataclass(frozen=True)
 class WholeUp(Formula):
-    """The next whole number, at least 1: half a machine cannot be bought."""
+    """The next whole number, at least 1, because half a machine cannot be bought."""
 
     of: Formula
 
@@ -181,7 +181,7 @@ class IfAny(Formula):
     )
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        # The side that does not apply may divide by a number that is missing.
+        # The side that does not apply can divide by a number that is missing.
         return _active_side(self, inputs).value(inputs)
 
     def words(self, inputs: Mapping[str, float]) -> str:

@@ -1,7 +1,7 @@
-"""Rates from a run: the highest among its loads, as a median over repeats.
+"""Rates from a run: of the run's loads the highest rate, as a median over repeats.
 
 A point that is not usable (unsettled, failed) is left out, with a remark. A lower bound of a rate
-counts: the plan then has machines enough, or too many.
+counts, because a plan with a lower bound has enough machines, or too many.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def tables_of(
 ) -> tuple[RateTable, ...]:
     """Return a table for each target of a run, in the order of the run.
 
-    With an objective only loads at a rate count, and only if they met it: few users in a closed
-    loop meet nearly any objective, at a rate at which independent users would not.
+    With an objective, a load counts if it had a set rate and met the objective. Users in a closed
+    loop do not count: few of them meet nearly any objective, at a rate at which independent users
+    would miss it.
     """
     groups: dict[tuple[str, ...], list[Series]] = {}
     for point in series(results):
@@ -45,7 +46,7 @@ def tables_of(
 
 
 def _target_key(spec: PointSpec) -> tuple[str, ...]:
-    """Return the same key for points of the same table."""
+    """Return a key that is equal for points of the same rate table."""
     settings = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE}
     return spec.target, spec.client, json.dumps(settings, sort_keys=True)
 
@@ -143,7 +144,7 @@ def _broke(point: Series, objective: Objective) -> bool:
 
 
 def _outweighs(broke: Series, met: Series) -> bool:
-    """Return whether `broke` had at most the rate, and at least the window and users, of `met`."""
+    """Return whether `broke` had no higher rate, shorter window or fewer users than `met`."""
     broken, other = broke.spec, met.spec
     return (
         (broken.rate or 0.0) <= (other.rate or 0.0)
@@ -155,7 +156,7 @@ def _outweighs(broke: Series, met: Series) -> bool:
 def _of_one_kind(
     tried: Sequence[Series], remarks: list[Remark], remark: Callable[..., Remark]
 ) -> Iterator[Series]:
-    """Yield the points that count one kind of step; raises if points count different kinds."""
+    """Yield the points whose counts are of one kind of step; raise if the kinds differ."""
     kinds: dict[bool, PointResult] = {}
     for point in tried:
         for result in point.results:

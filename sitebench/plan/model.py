@@ -1,9 +1,10 @@
-"""The planner's two laws, for pages and for sessions: lists of steps, one number computed in each.
+"""The planner's two laws, for pages and for sessions: lists of steps that compute numbers.
 
 Both are Little's law: people present = arrivals per second x seconds they stay. A machine is busy
-for 1 / rate seconds per page, or for the sum over the operations of a session, each measured alone.
-For pages the busy time that an objective allows has a formula; for sessions it is an input,
-`queue_limit`, that `solve` simulates. docs/planner.md derives the steps and states their limits.
+for 1 / rate seconds per page. Per session it is busy for the sum of these times over the session's
+operations, each measured alone. For pages the busy time that an objective allows has a formula; for
+sessions it is an input, `queue_limit`, that `solve` simulates. docs/planner.md derives the steps
+and states their limits.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class Scenario(msgspec.Struct, frozen=True):
     cores: int = 1
     burst: float = 1.0
     lists_all: bool = False
-    """Whether a directory lists the whole community, or its share of the people online."""
+    """Whether a directory lists the whole community, and not the people who are online."""
 
     def __post_init__(self) -> None:
         _check(0 < self.active <= 1, f"--active {self.active:.0%}", "0% < x <= 100%")
@@ -188,7 +189,7 @@ def wait_factor(share: float) -> float:
 
 
 def with_all(scenario: Scenario, operations: Sequence[str]) -> Scenario:
-    """Return a scenario whose mix has all operations, 0 times if it lacked one."""
+    """Return a scenario whose mix has all operations; those that it lacked are done 0 times."""
     if scenario.mix is None:
         return scenario
     return replace(scenario, mix={name: scenario.mix.get(name, 0.0) for name in operations})

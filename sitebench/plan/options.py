@@ -35,7 +35,7 @@ def rates_option(explanation: str) -> Pairs | None:
 
 
 GIGABIT = 1e9
-"""Bits/s of a line, if no network card with a speed was monitored."""
+"""Assumed bits/s of a line, if no network card with a known speed was monitored."""
 
 
 def _show(pairs: Pairs) -> str:
@@ -88,7 +88,7 @@ class PlanOptions:
     )
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
-        """Return the scenario; `objective` is set if it is estimated from rates alone."""
+        """Return the scenario; `objective` is set if rates alone have to show that it is met."""
         raise NotImplementedError
 
     def typed_in(self) -> RateTable | None:

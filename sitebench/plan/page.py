@@ -32,7 +32,7 @@ from sitebench.plan.suite import Calculation, PlanSuite, plan_suites
 
 
 class _Field(msgspec.Struct, frozen=True):
-    """An input; the law gets its number, divided by `per` and multiplied by `times`."""
+    """An input field; the law gets the typed number, divided by `per` and multiplied by `times`."""
 
     key: str
     label: str
@@ -75,7 +75,7 @@ class _Planner(msgspec.Struct, frozen=True):
 
     @property
     def laws(self) -> list[tuple[str, Sequence[Step]]]:
-        """Steps by name: of the plan's law, then of the suite's further laws."""
+        """Names and steps: first of the plan's law, then of the suite's further laws."""
         calculations = enumerate(self.plan.calculations)
         return [
             (self.suite.name, self.law.steps),

@@ -19,7 +19,7 @@ from sitebench.tables.terminal import to_text
 from sitebench.units import format_duration, format_percent, format_rate, format_size
 
 _MOST_COLUMNS = 4
-"""Columns of machines in a terminal; with more machines, each has a row."""
+"""Largest number of machines shown as columns in a terminal; more machines are shown as rows."""
 
 
 def render(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> list[Printable]:
@@ -77,7 +77,7 @@ def _people_text(plan: Plan) -> str:
 
 
 def number(value: float) -> str:
-    """Format a number with four digits, or a large one without decimals."""
+    """Format a number with four digits; a large number has all its digits and no decimals."""
     return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:,.4g}"
 
 

@@ -21,7 +21,7 @@ class PrintedAnswer(msgspec.Struct, frozen=True):
     simultaneous: int
     community: int
     near: bool = False
-    """Whether the paper rounds, so that ours may differ by a percent."""
+    """Whether the paper's answer is rounded, so that ours may differ by a percent."""
 
     def matches_printed(self, simultaneous: int, community: int) -> bool:
         pairs = ((simultaneous, self.simultaneous), (community, self.community))
@@ -52,15 +52,15 @@ class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     help: str
     options: type[PlanOptions]
     people_in: str = ""
-    """A machine's store of people: "directory", "database", or none on a web server."""
+    """A machine's store of people: "directory", "database", or "" for a web server."""
     operation: Callable[[Series], str | None]
     """Returns the name of a measured operation in plans, or None if plans leave it out."""
     rate: Of
     scenario: Scenario
     """The paper's users."""
     presets: Mapping[str, RateTable]
-    """The paper's machines: the first is the default; the last is a template for the reader's own
-    machine, in a workbook without a run."""
+    """The paper's machines. The first machine is the default. In a workbook without a run, the last
+    machine is a template for the reader's own."""
     size: int
     """The size whose rates the paper's example uses."""
     printed: Sequence[PrintedAnswer]

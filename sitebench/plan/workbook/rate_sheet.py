@@ -1,4 +1,4 @@
-"""The editable rate tables: one block per machine, sizes across, operations down.
+"""The editable rate tables: a block per machine, with sizes as columns and operations as rows.
 
 All blocks have the same operations, so that a formula finds a rate by the machine's row, the
 operation's position and the size's column.

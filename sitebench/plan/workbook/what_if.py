@@ -1,7 +1,8 @@
 """A what-if sheet, laid out like the sheets of the paper's Appendix A.
 
-Its parts are the scenario; the plan's machine and the two of 1997 side by side, with rates, steps
-of the law and answers; and the two tables of the charts.
+The sheet has three parts. The first is the scenario. The second has the plan's machine beside the
+two machines of 1997, with rates, steps of the law and answers. The third has the two tables of the
+charts.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class WhatIf(msgspec.Struct, frozen=True):
     machines: Sequence[tuple[RateTable, int]]
     """The machines with a column, and the size whose rates are taken."""
     queue_limit: float = 1.0
-    """How busy the plan's machine may be, for the objective of a mix."""
+    """How busy the plan's machine may be so that a mix meets its objective."""
     bounds: Sequence[str] = ()
     """Warnings about rates of the plan's machine that are lower bounds."""
 
@@ -211,7 +212,7 @@ def _machine(
         shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in _ANSWERS
         text = guard(step.formula, column.names.__getitem__)
         if step.key == "busy_limit":
-            # A text makes all cells below `MISSING`.
+            # If this cell is a text, all cells below it become `MISSING`.
             text = f'IF({text}<=0,"{_SLOW}",{text})'
             value = _SLOW if isinstance(value, float) and value <= 0 else value
         column.names[step.key] = grid.formula(row, index, text, value, shape, bold=bold)

@@ -1,6 +1,6 @@
 """The planner as a workbook: a what-if sheet and a sheet of rates per suite, and notes.
 
-Laid out like the workbook of the paper's Appendix A, whose file is no longer online.
+The layout is that of the workbook in the paper's Appendix A, whose file is no longer online.
 """
 
 from __future__ import annotations
@@ -77,11 +77,12 @@ def _what_if(sheet: Planned) -> WhatIf:
     tables = [*sheet.tables, *suite.presets.values()]
     names = dict.fromkeys(name for table in tables for name in table.rates)
     mix = sheet.plan.scenario.mix
-    # For the objective of a mix, only the plan's own machine was simulated.
+    # If a mix has an objective, no machine but the plan's own was simulated.
     presets = {} if mix and sheet.plan.scenario.objective else suite.presets
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)
-    # Formulas look a table up by its machine's name, which finds the first.
+    # Formulas look up a table by the machine's name. Of tables with the same name they find the
+    # first.
     first_tables: dict[str, RateTable] = {}
     for table in tables:
         first_tables.setdefault(table.machine, table)
