@@ -68,7 +68,7 @@ def _once(
     one = replace(alone(script, operation).thinking(_LONG_S), pauses=False)
     last, times = one.counts or SEQUENCE, 1
     if one.counts == SEQUENCE:
-        # A pass ends after its long think time, so the check ends after the last step.
+        # The pass ends only after the long think time, so the check waits for the last step.
         names = [name for name, _ in operation.steps]
         last = names[-1]
         times = names.count(last)
@@ -81,7 +81,8 @@ def _once(
         if _is_cut_off(steps) or _has_failed_start(script, steps):
             break
         if time.monotonic() > give_up:
-            # The steps are not printed: a request that is stopped here would count as unanswered.
+            # The steps are not printed, because a request that this stop interrupts would count as
+            # unanswered.
             engine.stop(0.0)
             raise MeasurementFailed(
                 f"{operation.name} did not end within {2 * timeout_s:g} s",
@@ -99,7 +100,7 @@ def _once(
 
 
 def _is_shown(step: StepStats) -> bool:
-    """Return whether a row is of a step; a wait for a shared connection is shown if it failed."""
+    """Return whether a row is shown: a row of a step, or a failed wait for a shared connection."""
     waited = step.step.endswith(_WAITS) and not step.failures
     return step.step not in _PARTS and step.count > 0 and not waited
 
@@ -115,7 +116,7 @@ def _has_failed_start(script: Script, steps: list[StepStats]) -> bool:
 
 
 def _lines(steps: list[StepStats], requests: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield a line for each request; before them for connects, after them for other steps."""
+    """Yield a line for each connect, then for each request, then for each other step."""
     requested = {(request["operation"], request["step"]) for request in requests}
     rest = [step for step in steps if (step.program, step.step) not in requested]
     first = [step for step in rest if _OPENS.search(step.step)]

@@ -1,9 +1,9 @@
 """From a recording of a browser to a scenario file.
 
-The requests of a host become the steps of an operation. If a value of an answer is sent later, it
-is captured. A value that is sent under the name of a secret is never written: it becomes a column
-of accounts, or an environment variable. A note has the lines with random texts, which may be
-secrets too.
+The requests of a host become the steps of an operation. If a later request sends a value of an
+answer, the value is captured. A value that is sent under the name of a secret is never written: it
+becomes a column of accounts, or an environment variable. Random texts can be secrets too, so a note
+lists the lines with such texts.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from sitebench.scenario.script import SECRET
 from sitebench.units import plural
 
 _LEAST = 8
-"""Characters of a value that may be captured: a shorter value is in an answer by chance."""
+"""Least length of a value that is captured: a shorter value can be in an answer by chance."""
 _LEAST_PASSWORD = 4
-"""Characters of a password that is recognised under another name."""
+"""Least length of a password that is recognised even if it is sent under another name."""
 _MOST_CAPTURES = 64
 """The engine's limit on the captures of a step."""
 _MOST_PLACES = 20
 _DEEPEST = 20
-"""The deepest JSON in a scenario, whose reader takes 24 nested brackets."""
+"""The deepest nesting of JSON in a scenario; the scenario's reader accepts 24 nested brackets."""
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
-"""A shorter pause is the browser's; a longer pause is shortened."""
+"""A pause shorter than the first time comes from the browser; a pause longer than the second time
+is shortened."""
 _FORM = "application/x-www-form-urlencoded"
 _PART = re.compile(r"((?:[^\r\n]+\r?\n)+\r?\n)(.*)", re.DOTALL)
 """A part of a multipart form (RFC 7578): its headers, and its value."""
@@ -79,7 +80,7 @@ _KEY = re.compile(r"(?<![A-Za-z])([Ii][Dd]|pk|uuid|key|number)$|[a-z]I[Dd]$")
 """Ends of the names of JSON members with the number of an object."""
 _ORIGIN = re.compile("^https?://[^/?#]*|#.*", re.IGNORECASE)
 _OF_CONTENT = re.compile(r">[^<]*\w[^<]*<|(?<![\w-])\d+(?![\w-])")
-"""A text between tags, or a number: they differ from object to object."""
+"""A text between tags or a number, which differ from object to object."""
 _TAKEN = re.findall(r"\w+", "account base choice env iteration now random user uuid worker")
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -170,7 +171,7 @@ def _preset_cookies(exchanges: Sequence[Exchange]) -> Sequence[str]:
 
 @dataclass
 class _Step:
-    """A step made of a request, whose answer may have values of later requests."""
+    """A step made of a request. The answer can have values that later requests send."""
 
     exchange: Exchange
     keys: dict[str, Any]
@@ -179,7 +180,7 @@ class _Step:
 
     @cached_property
     def _members(self) -> Mapping[str, Sequence[str]]:
-        """JSON pointers by value."""
+        """JSON pointers in the answer, by the value at which they point."""
         pointers: dict[str, list[str]] = {}
         for pointer, value in _leaves(_json(self.exchange.body)):
             pointers.setdefault(value, []).append(pointer)
@@ -187,7 +188,7 @@ class _Step:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        """Texts in paths of the answer that may be the number of an object."""
+        """Parts of paths in the answer that look like the number of an object."""
         parts = re.finditer(rf"/({_OBJECT.pattern})(?![\w-])", self.exchange.body, re.IGNORECASE)
         return frozenset(part[1] for part in parts)
 
@@ -197,9 +198,9 @@ class _Step:
         return bool(redirects) and _ORIGIN.sub("", lines[0]) == _ORIGIN.sub("", following.url)
 
     def source(self, value: str, name: str, path: str | None) -> dict[str, str] | None:
-        """Return the place of a value in the answer; None if it has none, or several in JSON.
+        """Return the place of a value in the answer; None if there is none, or several in JSON.
 
-        The number of an object has to follow the same `path`, or to be under a key of JSON.
+        The number of an object counts if it follows the same `path`, or is under a key of JSON.
         """
         sure = _is_value(value)
         pointers = [p for p in self._members.get(value, ()) if sure or _KEY.search(p)]
@@ -223,7 +224,7 @@ class _Step:
 def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str] | None:
     """Return the texts around a value, by which the engine captures it.
 
-    A value that may be in the body by chance, such as a date, has to occur once.
+    Return None if a value that can be in the body by chance, such as a date, occurs several times.
     """
     times = body.count(path + value)
     if not times or (times > 1 and not (path or _SECRET.search(name) or _random(value))):
@@ -231,11 +232,12 @@ def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str]
     text = rf"{re.escape(path)}(?<![\w-]){re.escape(value)}(?![\w-])([\0-\x7f])"
     for place in islice(re.finditer(text, body), _MOST_PLACES):
         offset = place.start(1) - len(value)
-        # The engine compares bytes, and other characters than ASCII depend on the encoding.
+        # The engine compares bytes, so the prefix is ASCII: the bytes of other characters depend on
+        # the encoding.
         tail = re.split(r"[^\t -~]", body[max(0, offset - 200) : offset])[-1]
         starts = [match.start() + (match[0] != "<") for match in re.finditer(r"[<\s,;{&?(]", tail)]
         tails = [tail[start:] for start in reversed(starts) if name in tail[start:]]
-        # The shortest prefix with the name of the value, or with its tag.
+        # The shortest prefix is taken that has the name of the value, or the tag around the value.
         for prefix in (path, *tails, tail[max(0, tail.rfind("<")) :], tail):
             varies = not prefix or place[1] in value or (path and _OF_CONTENT.search(prefix))
             if not varies and body.find(prefix) + len(prefix) == offset:
@@ -250,7 +252,7 @@ class _Making:
     _credentials: Mapping[str, str]
     """The names of the credentials of the person who recorded, by value."""
     _collects: bool
-    """Whether this pass only collects secrets."""
+    """Whether this pass collects secrets, and writes no scenario."""
     notes: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
@@ -262,7 +264,7 @@ class _Making:
     _logins: set[str] = field(default_factory=set)
     _steps: list[_Step] = field(default_factory=list)
     _fields: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Fields, by the path before an object's number and by value."""
+    """Names of fields in the scenario, by the path before an object's number and by value."""
     _looked: dict[tuple[str | None, str], int] = field(default_factory=dict)
     """The number of answers that were searched for a value behind a path."""
 
@@ -273,7 +275,7 @@ class _Making:
         keeps = not self._collects and any(map(_OBJECT.fullmatch, re.split("[/;?]", path)))
         last = self._steps[-1] if keeps and self._steps else None
         if last and not last.captures and last.leads_to(exchange):
-            # Only the redirect has the object's number.
+            # Only the redirect has the object's number, so the step before follows the redirect.
             followed = last.keys | {"follow": True, "expect": {"status": status}}
             self._steps[-1] = _Step(exchange, followed, last.pause_s)
             self._looked.clear()
@@ -281,7 +283,7 @@ class _Making:
         bare = re.sub(r"[^A-Za-z0-9_.,:+-]+", " ", path.partition("?")[0]).strip() or "root"
         for random in _random(bare):
             bare = bare.replace(random, "...")
-        # Without a cache, an unchanged page is answered with 200.
+        # The load generator has no cache, so it receives 200 where the browser received 304.
         expected = "" if status == 304 or (reads and status == 200) else str(status)
         name = _unique_name(self._names, f"{verb} {bare}"[:58].rstrip(), f"{path} {expected}")
         self._numbered_steps += [name] * keeps
@@ -309,7 +311,7 @@ class _Making:
         return path + (f"?{self._pairs(address.query)}" if address.query else "")
 
     def _pairs(self, text: str, login: str = "") -> str:
-        """Return a query, or a form as a text."""
+        """Return the text of a query or a form, with fields in place of values."""
         pairs = (pair.partition("=") for pair in text.split("&"))
         return "&".join(
             f"{_of_url(name)}{equals}"
@@ -326,7 +328,7 @@ class _Making:
                 continue
             kind, space, value = text.rpartition(" ")
             if name.lower() == "referer":
-                # Sites may check the origin of a change. A path may be secret.
+                # Sites can check the origin of a change. The path is cut, because it can be secret.
                 if not reads and (origin := re.match(r"https?://[^/?#@]+(?![^/?#])", text)):
                     yield name, _escape(f"{origin[0]}/")
             elif not self._tells(kind) and (field := self._capture(value, name)):
@@ -496,7 +498,7 @@ def _unique_name(values: dict[str, str], stem: str, value: str) -> str:
 
 
 def _is_value(text: str) -> bool:
-    """Return whether a text is no word, and too long to be in a page by chance."""
+    """Return whether a text is too long to be in a page by chance, and is no word."""
     is_word = len(text) < 2 * _LEAST and not re.search(r"\d", text)
     return len(text) >= _LEAST and not is_word and re.fullmatch("[!-~]+", text) is not None
 
@@ -527,7 +529,7 @@ def _login(names: Sequence[str]) -> str:
 
 
 def _json(text: str) -> Any:
-    """Return JSON that can be written again without a change of meaning; else None."""
+    """Return the value of a JSON text; None if it cannot be written without a change of meaning."""
 
     def finite(number: str) -> float:
         if not math.isfinite(value := float(number)):
@@ -600,7 +602,7 @@ def _toml(value: Any) -> str:
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str) and value.isprintable() and '"' in value and "'" not in value:
         return f"'{value}'"
-    # As in JSON, except for characters that TOML or a terminal cannot hold.
+    # TOML has the escapes of JSON, except for characters that TOML or a terminal does not accept.
     return _TO_ESCAPE.sub(_as_escape, json.dumps(value, ensure_ascii=False))
 
 

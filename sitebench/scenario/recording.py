@@ -1,6 +1,6 @@
 """A recording of a browser: HTTP Archive 1.2, as developer tools save it.
 
-The file may be a stranger's: members of a wrong type are read as empty.
+The file can come from a stranger, so members of a wrong type are read as empty.
 """
 
 from __future__ import annotations

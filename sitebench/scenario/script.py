@@ -44,14 +44,14 @@ class Operation(msgspec.Struct, frozen=True):
     counts: str
     """The step that is counted, or `sequence`."""
     steps: tuple[tuple[str, str], ...]
-    """The steps with requests to the target, each with its verb."""
+    """The steps that send requests to the target, each with its verb."""
     writes: bool
     overwrites: bool
-    """Whether it changes entries that it has not added."""
+    """Whether the operation changes entries that it has not added."""
     keeps: tuple[str, ...]
     adding: tuple[str, ...] = ()
     removing: tuple[str, ...] = ()
-    """Steps that add people, and that delete added people."""
+    """Steps that delete people whom `adding` steps added."""
     page: bool = False
     objective: str | None = None
 
@@ -65,7 +65,7 @@ class Pool(msgspec.Struct, frozen=True):
 
     name: str
     places: int
-    """Requests that may be in flight: `pool` times `outstanding`."""
+    """Largest number of requests in flight: `pool` times `outstanding`."""
     rows: tuple[tuple[str, str], ...]
 
 
@@ -86,9 +86,9 @@ class Script:
     """Whether requests use a base, which then has to exist in the target."""
     operations: tuple[Operation, ...]
     start: Mapping[str, Any] = field(repr=False)
-    """Facts about `[start]`, which a user does once."""
+    """Facts about `[start]`, whose steps a user does once."""
     per_user: Mapping[str, int]
-    """Data of which each user has a row of its own, and the number of rows."""
+    """Number of rows by name of data, for data of which each user has a row of its own."""
     env: tuple[str, ...]
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
@@ -97,18 +97,19 @@ class Script:
     """Defaults of load and base, which the command line may replace."""
     needs_people: bool = False
     counts: str | None = None
-    """The step that is counted, if the file is one of the papers' operations and nothing else."""
+    """The step that is counted, if the file has exactly one of the papers' operations."""
     needed: tuple[Needed, ...] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     keeps_alive: bool = True
     """Whether a user's connection serves more than one request."""
     by_class: bool = False
-    """Whether operations of a single request are kinds of requests, with rows of the script."""
+    """Whether operations of a single request are kinds of requests, counted under the script's
+    name."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     least_s: float = 0.0
-    """The constant think times of a pass, if passes are the operations."""
+    """Sum of the constant think times of a pass, if passes are the operations."""
     own_env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables that replace the environment's."""
+    """Environment variables in place of this process's own."""
     think_s: float = 0.0
     pauses: bool = True
 
@@ -186,7 +187,7 @@ class Script:
         }
 
     def checked_spec(self, env: Mapping[str, str]) -> dict[str, Any]:
-        """Return the part of the script for an engine that `check_scenario` reads."""
+        """Return the part of the engine's specification that `check_scenario` reads."""
         return {
             "name": self.name,
             "text": self.text,
@@ -230,7 +231,7 @@ class Script:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """The environment variables that it sends; raises if one is not set."""
+        """The environment variables that the script sends; raise if one is not set."""
         environment = self.own_env or os.environ
         if missing := [name for name in self.env if name not in environment]:
             variables = ", ".join(f"${name}" for name in missing)
@@ -241,7 +242,7 @@ class Script:
 
 
 class ScenarioFile(str):
-    """`FILE.toml` or `FILE.toml:OPERATION`, which is read once, even if it is saved again."""
+    """`FILE.toml` or `FILE.toml:OPERATION`; the file is read once, even if it changes later."""
 
     __slots__ = ("scripts",)
 
@@ -254,7 +255,7 @@ class ScenarioFile(str):
         return file
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:
-        """Pickle the script's text; the receiving process parses it again."""
+        """Pickle the name without scripts; the receiving process reads the scenario again."""
         return type(self), (str(self),)
 
 
@@ -280,8 +281,8 @@ def name_of(source: str) -> str:
 def read(source: str, data: Mapping[str, str] | None = None, *, by_class: bool = False) -> Script:
     """Read a scenario file and its data.
 
-    `data` replaces files of data, which lie in the scenario's folder, by files that the command
-    line names. With `by_class`, operations of a single request are kinds of requests.
+    Data files lie in the scenario's folder; `data` has files of the command line to read instead.
+    With `by_class`, operations of a single request are kinds of requests.
     """
     scripts = source.scripts if isinstance(source, ScenarioFile) else {}
     key = (*sorted((data or {}).items()), by_class)
@@ -326,12 +327,12 @@ def _facts_of(source: str) -> dict[str, Any]:
 def from_text(
     name: str, text: str, *, by_class: bool = False, session_s: float | None = None
 ) -> Script:
-    """Return a scenario from a text; its data lie in the current folder."""
+    """Return a scenario from a text, whose data files lie in the current folder."""
     return _script(name, name, None, text, {}, by_class=by_class, session_s=session_s)
 
 
 def alone(script: Script, operation: Operation) -> Script:
-    """Return the script with a single operation, which has rows of its own."""
+    """Return the script with a single operation, which is counted under its own name."""
     lone = replace(script, only=operation.name, operations=(operation,), by_class=False)
     return replace(lone, counts=_check(lone))
 
@@ -347,7 +348,7 @@ def _script(
     strange: bool = False,
     session_s: float | None = None,
 ) -> Script:
-    """Return the script of a text; if it may be a stranger's, its data lie in its folder."""
+    """Return the script of a text; if it is `strange`, refuse data files outside its folder."""
     facts = _facts(path, text, {})
     of_files = {fact["name"]: fact["file"] for fact in facts["data"] if fact["file"] is not None}
     of_files |= {fact["path"]: fact["path"] for fact in facts["value_files"]}
@@ -421,7 +422,7 @@ def _script(
     )
     counts, least_s = _check(script), 0.0
     if counts is not None and facts["protocol"] == LDAP:
-        # A step that is the whole operation has its rows under the operation's name.
+        # A step that is the whole operation is counted under the operation's name.
         [lone] = operations
         [fact] = [row for row in facts["operations"] if row["name"] == lone.name]
         if fact["is_step"]:
@@ -526,13 +527,13 @@ def in_base64(contents: Mapping[str, bytes]) -> Mapping[str, str]:
 def _read(
     path: str, separator: str, columns: tuple[str, ...] | None, state: tuple[int, int]
 ) -> Table:
-    """Read a file; a changed file has another `state`."""
+    """Read a file; `state` is a key of the cache, so a changed file is read again."""
     with translated():
         return Table.read(path, separator, None if columns is None else list(columns))
 
 
 SECRET = re.compile(r"pass|pwd|secret|token|(?<![a-z])(otp|pin|pw)(?![a-z])", re.IGNORECASE)
-"""Names of columns that are not digested, as their values could be guessed from a digest."""
+"""Names of columns that are not digested, because their values can be guessed from a digest."""
 
 
 def _digest(data: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
