@@ -2,7 +2,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A short input may cost this much: an allocation may enter the kernel, a cache may be cold, the host may be
+/// The limit for a short input: an allocation may enter the kernel, a cache may be cold, the host may be
 /// busy.
 const NS_AT_LEAST: u64 = 1_000_000;
 

@@ -152,7 +152,7 @@ impl Tree<'_> {
     }
 }
 
-/// The number of asterisks: an extensible assertion may be split at them.
+/// The number of asterisks, because an extensible assertion may be split at each asterisk.
 fn asterisks(value: &[u8]) -> usize {
     value.iter().filter(|byte| **byte == b'*').count()
 }
