@@ -52,7 +52,8 @@ fn rate(what: &str, piece: &mut [u8], mut work: impl FnMut(u64, &mut [u8])) {
     println!("{what}: {:.2} GB/s", BYTES as f64 / least / 1e9);
 }
 
-/// The set of iPlanet's and Stronghold's comparison (2000): 6,000 files of 223 bytes to 529 KB, 60 MB.
+/// The file set of the comparison of iPlanet and Stronghold (2000): 6,000 files of 223 bytes to 529 KB, 60
+/// MB.
 fn beside_cp(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let class = |name: &str, smallest, largest, files| Class {
         name: name.to_owned(),

@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 pub(crate) const G: u64 = 0x9e37_79b9_7f4a_7c15;
 
 const WORD: usize = size_of::<u64>();
-/// The number of bytes compared at once: enough for pipelining, and few enough to search for the first
-/// difference.
+/// The number of bytes compared at once: enough for pipelining, and few enough for a quick search for the
+/// first difference.
 const BLOCK: usize = 16 * WORD;
 /// A piece of this size stays in a core's cache between generation and writing.
 const PIECE: usize = 64 << 10;
@@ -87,7 +87,7 @@ pub(crate) fn first_difference(key: u64, offset: u64, piece: &[u8]) -> Option<us
     bytewise(key, offset + at as u64, rest).map(|wrong| at + wrong)
 }
 
-/// `first_difference` for at most a block.
+/// Like [`first_difference`], but byte by byte, for at most one block.
 fn bytewise(key: u64, offset: u64, piece: &[u8]) -> Option<usize> {
     let mut right = [0; BLOCK];
     fill(key, offset, &mut right[..piece.len()]);

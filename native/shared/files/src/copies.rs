@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 32 << 20;
 /// The contents of a set's first files, each copied at its first use if there is room.
 #[derive(Debug)]
 pub struct Copies {
-    /// By file number; empty if there was no room.
+    /// The copies by file number. A copy is empty if there was no room.
     contents: Box<[OnceLock<Box<[u8]>>]>,
     bytes: AtomicUsize,
 }

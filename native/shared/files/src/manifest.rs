@@ -54,8 +54,8 @@ pub(crate) struct Manifest {
 
 impl Drop for Manifest {
     fn drop(&mut self) {
-        // Closing is not enough: a child that another thread has just forked holds the lock, too, until its
-        // exec.
+        // Closing the file is not enough: a child process that another thread has just forked also holds the
+        // lock, until the child calls exec.
         let _ = rustix::fs::flock(self.file.get_ref(), FlockOperation::Unlock);
     }
 }
@@ -77,7 +77,7 @@ impl Manifest {
             return Ok(Begun::Nothing);
         }
         Ok(match serde_json::from_slice::<Header<Spec>>(&self.line) {
-            // The same spec, but another version has serialised it differently.
+            // Another version has serialised the same spec differently.
             Ok(Header { format: FORMAT, spec }) if spec == *set.spec() && self.line.ends_with(b"\n") => {
                 self.good = self.line.len() as u64;
                 Begun::Same

@@ -17,7 +17,7 @@ const LARGEST_SPREAD: u64 = 1_000_000;
 const MOST_BYTES: u64 = i64::MAX as u64;
 const LONGEST_NAME: usize = 64;
 
-/// A file set; the crate's page describes its files.
+/// A file set; the documentation of the crate describes the files.
 #[derive(Debug, Clone)]
 pub struct FileSet {
     spec: Spec,

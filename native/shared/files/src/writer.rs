@@ -39,7 +39,7 @@ pub enum WriteError {
     #[error("{path} is no manifest of a file set, or one of a later version; remove it, or name another \
         folder", path = .0.display())]
     NotManifest(PathBuf),
-    /// A folder of the set's name without a manifest: its files may be the user's.
+    /// There is a folder with the set's name, but no manifest. The files in the folder may be the user's.
     #[error("{path} is there without its manifest, so it may hold other files; remove it, or name another \
         folder", path = .0.display())]
     NoManifest(PathBuf),
@@ -56,8 +56,8 @@ pub enum WriteError {
 ///
 /// `progress` is called about ten times a second, and at the end, with the number of bytes written so far; a
 /// break from `progress` stops the writing. Even after a kill the next call continues: a file with a line in
-/// the manifest is complete, and only its size is checked. Nothing is synced, as with `cp`: after a crash of
-/// the machine, verify the set.
+/// the manifest is complete, and only its size is checked. Like `cp`, this function syncs nothing: after a
+/// crash of the machine, verify the set.
 pub fn write(
     set: &FileSet,
     docroot: &Path,
@@ -208,7 +208,7 @@ impl<'a> Writer<'a> {
         if now < self.report_at {
             return Ok(());
         }
-        // So a kill loses at most the files written between two reports.
+        // With this flush, a kill loses at most the files that are written between two reports.
         self.manifest.flush().map_err(|source| self.at_manifest(source))?;
         let done = self.done + of_this_file;
         if (self.progress)(done).is_break() {

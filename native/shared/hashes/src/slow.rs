@@ -70,7 +70,7 @@ impl Slow {
 }
 
 impl Work {
-    /// The computation of a hash of this crate.
+    /// The computation of `hash` with the algorithm and the lanes that this crate uses for new values.
     pub(crate) const fn new(hash: Hash, salt: Vec<u8>) -> Self {
         Self { hash, salt, algorithm: Algorithm::Argon2id, lanes: 1 }
     }

@@ -52,7 +52,7 @@ pub trait App: Sized {
         turn: &mut Turn<Self>,
     ) -> Progress<Self>;
 
-    /// The client of a waiting request has sent its last byte, or has disconnected.
+    /// Called if the client of a waiting request has sent its last byte, or has disconnected.
     fn client_ended(_waiting: &Self::Waiting) {}
 
     /// Releases the resources of a turn, and publishes the counters.
@@ -111,7 +111,7 @@ impl<L> Request<'_, L> {
     }
 }
 
-/// A request with its body, which is complete when it is passed to [`App::submit`].
+/// A request and its body. The body is complete when the request is passed to [`App::submit`].
 #[derive(Debug)]
 pub struct Received<A: App> {
     pub options: ResponseOptions,

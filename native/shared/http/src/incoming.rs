@@ -20,8 +20,8 @@ impl Incoming {
         }
     }
 
-    /// Consumes bytes; returns their number. An error has a status and a sentence: the client's further bytes
-    /// cannot be interpreted.
+    /// Consumes bytes; returns their number. An error consists of a status and a sentence. After an error,
+    /// the client's further bytes cannot be interpreted.
     pub(crate) fn feed(&mut self, bytes: &[u8], most: usize) -> Result<usize, (&'static str, String)> {
         let mut consumed = 0;
         while !self.body.is_done() {

@@ -58,11 +58,11 @@ pub(crate) struct TurnContext<S> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Nothing until the kernel or another thread reports something.
+    /// Waits until the kernel or another thread reports something.
     Wait,
-    /// Another turn: there are bytes to read, or an answer is unfinished.
+    /// Needs another turn: there are bytes to read, or an answer is unfinished.
     Again,
-    /// A report of the poll that the socket is writable.
+    /// Waits for a report of the poll that the socket is writable.
     Blocked,
     Close,
 }

@@ -24,7 +24,7 @@ pub enum Full {
     Address,
 }
 
-/// The place of one connection; dropping it frees the place.
+/// The place of one connection. Dropping the pass frees the place.
 #[derive(Debug)]
 pub struct Pass {
     gate: Arc<Gate>,

@@ -1,4 +1,4 @@
-//! The limits of a server: the limits of every protocol, and the declaration of a protocol's own.
+//! The limits of a server: the limits of every protocol, and the declaration of a protocol's own limits.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! The entries above the people: the suffix and the entries below it.
+//! The entries above the people: the suffix, and the entries between the suffix and the people.
 
 use wire::dn::{Dn, DnError, Pair};
 
@@ -14,7 +14,7 @@ pub struct Container {
 pub enum ContainersError {
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
     NotADn { base: String, why: DnError },
-    /// The attribute has no structural class here.
+    /// This crate has no structural class for the attribute.
     #[error(
         "no entry can be made for {rdn:?} of the base; use o=, ou=, dc=, c=, l= or st=, or create it yourself"
     )]

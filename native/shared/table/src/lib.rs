@@ -85,7 +85,7 @@ impl Head {
         Self::parse(content(path, MAX_BYTES)?, separator).map_err(|error| error.of(path))
     }
 
-    /// As [`Head::read`], for a text.
+    /// Like [`Head::read`], but reads a text.
     pub fn parse(text: Vec<u8>, separator: u8) -> Result<Option<Self>, TableError> {
         let mut reader = Reader::new(text, separator)?;
         let found = reader.next(MAX_COLUMNS)?;
@@ -112,7 +112,7 @@ impl Table {
         Self::parse(content(path, MAX_BYTES)?, form, check).map_err(|error| error.of(path))
     }
 
-    /// As [`Table::read`], for a text.
+    /// Like [`Table::read`], but reads a text.
     pub fn parse(
         text: Vec<u8>,
         form: &Form,

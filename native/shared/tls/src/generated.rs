@@ -1,7 +1,7 @@
 //! A certificate and its authority, generated at the start of servers without certificate files.
 //!
-//! The generated authority signs the certificate, so that clients (`--tls-ca`, curl, browsers) verify it like
-//! any other. The authority's key is dropped at once.
+//! The generated authority signs the certificate, so that clients (`--tls-ca`, curl, browsers) verify the
+//! certificate like any other certificate. The authority's key is dropped at once.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -27,7 +27,7 @@ pub(crate) struct GeneratedCertificate {
     pub(crate) ca_pem: String,
 }
 
-/// Generates a certificate for these names and addresses, and for this machine's own.
+/// Generates a certificate for these names and addresses, and for this machine's own names and addresses.
 pub(crate) fn generate(names: &[String]) -> Result<GeneratedCertificate, rcgen::Error> {
     let now = OffsetDateTime::now_utc();
     let authority = authority(now)?;

@@ -142,8 +142,8 @@ fn no_two_files_have_the_same_content() {
     assert_eq!(seen.len(), 5 * 300);
 }
 
-/// A set written by another version must verify. These figures come from a program in another language,
-/// written from the crate's page; they change only with the manifest's format.
+/// A set written by another version must verify. These figures come from a program in another language, which
+/// was written from the documentation of the crate. They only change if the manifest's format changes.
 #[test]
 fn contents_never_change_between_versions() {
     let set = small();

@@ -254,7 +254,7 @@ fn nothing_is_allocated_if_the_buffer_has_room() {
     }
 }
 
-/// CRC-32 (IEEE 802.3), which pins bytes without a dependency.
+/// CRC-32 (IEEE 802.3), written here so that the tests need no further dependency.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, &byte| {
         (0..8).fold(

@@ -13,9 +13,9 @@ pub struct ResponseHead<'a> {
     /// Whether the connection stays open after the body.
     pub keep_alive: bool,
     pub framing: Framing,
-    /// The value of the first Set-Cookie header, up to a fold.
+    /// The value of the first Set-Cookie header, up to the first line end in the value.
     pub set_cookie: Option<&'a [u8]>,
-    /// The value of the Location header, up to a fold.
+    /// The value of the Location header, up to the first line end in the value.
     pub location: Option<&'a [u8]>,
     /// Bytes of the head; the body follows.
     pub length: usize,

@@ -22,7 +22,7 @@ pub struct Attributes<'p> {
 }
 
 impl<'p> Record<'p> {
-    /// Reads the lines of a record, which are not empty.
+    /// Reads the lines of a record. There is at least one line.
     pub(super) fn read(lines: &'p [Line], bytes: &'p [u8]) -> Result<Self, LdifError> {
         let Some((first, rest)) = lines.split_first().filter(|(first, _)| first.is(bytes, b"dn")) else {
             let (number, label) = lines.first().map_or((0, String::new()), |l| (l.number, l.label(bytes)));

@@ -1,4 +1,4 @@
-//! Messages that were written read back; malformed messages are refused.
+//! Written messages can be read back, and malformed messages are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod answers;

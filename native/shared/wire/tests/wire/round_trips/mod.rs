@@ -1,4 +1,4 @@
-//! Messages of every kind and spelling read back as written.
+//! Messages of every kind and spelling are read as they were written.
 
 mod answers;
 mod heads;
