@@ -13,14 +13,14 @@ const LEAST_CRYPT_ROUNDS: u32 = 1_000;
 pub const MOST_ROUNDS: u32 = 10_000_000;
 /// The default passes of argon2 (RFC 9106 section 4).
 pub const PASSES: u32 = 3;
-/// More passes are of no use, because more memory makes argon2 more expensive, too.
+/// More passes are of no use, because more memory also makes argon2 more expensive.
 pub const MOST_PASSES: u32 = 100;
 /// argon2 divides its memory into four parts of two blocks each, and a block has 1 KiB (RFC 9106 section
 /// 3.1).
 const LEAST_KIB: u32 = 8;
 
-/// The CPU time of a round, or of a pass over a KiB, in nanoseconds. It was measured on a slow machine of
-/// today; few machines take far longer.
+/// The CPU time of a round, or of a pass over a KiB, in nanoseconds. The time was measured on a slow machine
+/// of today; few machines take far longer.
 const CRYPT_NS: u64 = 700;
 const PBKDF2_SHA256_NS: u64 = 500;
 const PBKDF2_SHA512_NS: u64 = 1_000;

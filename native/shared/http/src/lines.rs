@@ -15,8 +15,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads a well-formed head. `other` gets every line whose name begins with neither `h` nor `e`: for most
-    /// lines the first letter decides.
+    /// Reads a well-formed head. `other` gets every line whose name begins with neither `h` nor `e`, so most
+    /// lines need no comparison of names.
     #[inline]
     pub fn read<'a>(head: &'a [u8], mut other: impl FnMut(&'a [u8])) -> Self {
         let mut lines = Self::default();

@@ -32,8 +32,8 @@ use crate::pace::Pace;
 use crate::service::{FilePiece, Rejection, Service, Step};
 use crate::stats::Traffic;
 
-/// Answers are written to the socket once this many bytes have gathered, even in the middle of a batch. With
-/// [`READ_BYTES`] this bounds the memory for a client that never reads.
+/// Answers of this many bytes are written to the socket at once, even in the middle of a batch. This limit
+/// and [`READ_BYTES`] bound the memory for a client that never reads.
 pub const FLUSH_BYTES: usize = 64 << 10;
 
 /// Bytes of one read. A shorter read has emptied the socket.
@@ -235,8 +235,8 @@ impl<S: Service> Connection<S> {
             }
             Ok(count) => {
                 // A short read has emptied the socket (epoll(7)), which saves another read. But the poll
-                // reports the end of the stream only once, so after that report reads continue until they see
-                // the end.
+                // reports the end of the stream only once, so after that report reads continue until a read
+                // returns the end.
                 self.readable = count == buffer.len() || self.ending;
                 if !matches!(self.stage, Stage::Lingering) {
                     self.moved_ms = turn.now_ms;
@@ -510,7 +510,7 @@ impl<S: Service> Connection<S> {
     }
 
     /// Whether the client has kept the server waiting for too long. A stalled client counts as aborted. An
-    /// idle client is no error, and a lingering client has been counted before.
+    /// idle client is no error, and a lingering client has already been counted.
     pub(crate) fn is_overdue(&mut self, turn: &mut TurnContext<S>) -> bool {
         let (stalled, idle_ms) = (self.has_stalled(turn), turn.limits.idle_ms);
         let waited = turn.now_ms.saturating_sub(self.moved_ms);

@@ -24,8 +24,8 @@ pub fn within(name: &'static str, value: usize, range: RangeInclusive<usize>) ->
 pub const CONNECTIONS: usize = 65_536;
 
 /// A client that has begun a message is disconnected if it sends, or reads of its answers, less than
-/// [`STALL_BYTES`] within this time. The same holds for a TLS handshake that takes longer (389-ds:
-/// `nsslapd-ioblocktimeout`, 10 s).
+/// [`STALL_BYTES`] within this time. A client whose TLS handshake takes longer than this time is
+/// disconnected, too (389-ds: `nsslapd-ioblocktimeout`, 10 s).
 pub const STALL_MS: u64 = 10_000;
 
 /// The bytes that have to move within [`STALL_MS`]: 410 bytes a second, which any modem reached (Apache's

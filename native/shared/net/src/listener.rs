@@ -35,9 +35,9 @@ impl ListenError {
 const BACKLOG: i32 = 4096;
 
 /// The bytes of answers that the kernel buffers beyond the client's receive window, as many as one write has.
-/// By default its buffers grow to 2.5 MiB for each client that requests all entries and does not read; a
-/// thousand such clients bring the whole machine's TCP to its limit (`tcp_mem`). The limit does not slow down
-/// clients that read.
+/// By default the kernel's buffers grow to 2.5 MiB for each client that requests all entries and does not
+/// read; a thousand such clients bring the whole machine's TCP to its limit (`tcp_mem`). The limit does not
+/// slow down clients that read.
 const UNSENT_BYTES: u32 = 64 << 10;
 
 /// A vanished client is noticed after ten minutes: the kernel probes after five minutes without traffic, and
@@ -49,7 +49,7 @@ const KEEPALIVE: TcpKeepalive = TcpKeepalive::new()
     .with_retries(5);
 
 /// Opens `count` listeners on one address. The kernel spreads new connections over them (`SO_REUSEPORT`), so
-/// no thread passes connections to another.
+/// no thread passes connections to another thread.
 pub fn listen(host: &str, port: u16, count: usize) -> Result<Vec<TcpListener>, ListenError> {
     let failed = |source| ListenError::listening(host, port, source);
     let mut address = resolve(host, port)?;

@@ -17,7 +17,7 @@ pub struct ConnectionId {
     pub(crate) serial: u64,
 }
 
-/// The next step of a connection after some of its bytes were consumed.
+/// The next step of a connection after received bytes were consumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Reads the next message.
@@ -39,7 +39,8 @@ pub enum Step {
     /// Closes with bytes of the client unread. An immediate close would reset the connection, and the client
     /// could lose the answer (RFC 9112 section 9.6). So further bytes are read and dropped for a moment.
     Linger,
-    /// Lingers, because the client violates the protocol or exceeds a limit; counted as aborted.
+    /// Lingers, because the client violates the protocol or exceeds a limit. The connection counts as
+    /// aborted.
     Abort,
 }
 
@@ -72,8 +73,8 @@ pub trait Service {
     type Outcome;
 
     /// The most connections that are read, answered and written as a group. Groups keep each of the three
-    /// paths in the instruction cache and take a lock of the service once. 1 if answers are so long that a
-    /// group's answers would not fit in the cache.
+    /// paths in the instruction cache and take a lock of the service once. The number is 1 if answers are so
+    /// long that a group's answers would not fit in the cache.
     const GROUP: usize;
 
     /// Reads the clock. Returns milliseconds since any fixed point.
@@ -106,8 +107,8 @@ pub trait Service {
     /// Appends to `notice` the message for a refused client.
     fn reject(&self, why: Rejection, notice: &mut Vec<u8>);
 
-    /// Sees the received bytes of a group's connections before any request is answered, so that it can
-    /// prefetch the memory of all lookups at the same time. Not called for a group of one connection.
+    /// Gets the received bytes of a group's connections before any request is answered, to prefetch the
+    /// memory of all lookups at the same time. Not called for a group of one connection.
     fn prefetch<'m>(&mut self, _received: impl Iterator<Item = &'m [u8]>) {}
 
     /// Answers the message at the start of `bytes`, or begins the answer. Returns the number of consumed
@@ -120,7 +121,7 @@ pub trait Service {
         false
     }
 
-    /// Whether an answer is unfinished and [`poll_output`](Self::poll_output) continues it.
+    /// Whether an answer is unfinished and [`poll_output`](Self::poll_output) continues the answer.
     fn has_output(_session: &Self::Session) -> bool {
         false
     }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-/// The time for all long work of a turn together. It bounds the wait of other clients.
+/// The time for all long work of a turn together. The limit bounds the wait of other clients.
 pub(crate) const LENGTH: Duration = Duration::from_micros(250);
 
 /// The part of a turn for long work.
 ///
-/// It begins with the first piece of such work. Without such work, nothing reads the clock.
+/// The slice begins with the first piece of such work. Without such work, nothing reads the clock.
 #[derive(Debug, Default)]
 pub struct TimeSlice {
     begun: Option<Instant>,

@@ -27,8 +27,8 @@ macro_rules! counters {
         }
 
         impl $Published {
-            /// Adds the counts of its thread and resets them. Only one thread may call this: it loads and
-            /// stores instead of adding atomically.
+            /// Adds the counts of a thread, and resets them. Only that thread may call this function, which
+            /// loads and stores instead of adding atomically.
             pub fn take(&self, counted: &mut $Counters) {
                 // Relaxed: no other memory depends on a counter.
                 use ::std::sync::atomic::Ordering::Relaxed;

@@ -34,7 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// server, four times a second, is too small to measure.
 const CHECK_MS: u64 = 250;
 
-/// The sockets of one thread, before it has a service.
+/// The sockets of one thread, before the thread has a service.
 #[derive(Debug)]
 pub struct Reactor {
     poll: Poll,
@@ -311,8 +311,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Serves the connections that are in the queue now until the time slice is used up. The remaining
-    /// connections come first in the next turn.
+    /// Serves the connections that are in the queue at the time of the call, until the time slice is used up.
+    /// The remaining connections come first in the next turn.
     fn serve_queue(&mut self, queue: fn(&mut Self) -> &mut VecDeque<usize>, slice: TimeSlice) {
         *self.turn.service.slice() = slice;
         for _ in 0..queue(self).len() {
@@ -330,8 +330,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Does what a connection needs next. A failed connection (ECONNRESET, EPIPE) is closed, as nothing can
-    /// be sent to its client.
+    /// Carries out the next step of a connection. A failed connection (ECONNRESET, EPIPE) is closed, as
+    /// nothing can be sent to its client.
     #[inline]
     fn arrange(&mut self, slot: usize, failed: bool) {
         let Some(connection) = self.connections.get_mut(slot) else { return };

@@ -1,7 +1,7 @@
 //! Prints the cost of writing an entry in nanoseconds.
 //!
-//! `cargo run --release -p sitebench-people --example entry_cost [POOLS]`. Without a pools file it uses the
-//! pools of the tests, which are smaller and so fit the caches better.
+//! `cargo run --release -p sitebench-people --example entry_cost [POOLS]`. Without a pools file the example
+//! uses the pools of the tests, which are smaller and so fit the caches better.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -23,7 +23,8 @@ pub enum ContainersError {
 
 /// The entries that `base` needs, beginning with the suffix.
 ///
-/// The suffix is the last RDN of the base, or its whole tail of dc RDNs: no server holds `dc=com`.
+/// The suffix is the last RDN of the base, or all dc RDNs at the end of the base, because no server holds
+/// `dc=com`.
 pub fn containers(base: &str) -> Result<Vec<Container>, ContainersError> {
     let not_a_dn = |why| ContainersError::NotADn { base: base.to_owned(), why };
     let base = Dn::parse(base.as_bytes()).map_err(not_a_dn)?;
@@ -38,7 +39,7 @@ fn is_domain_part(dn: Dn<'_>) -> bool {
     pair(dn).is_some_and(|pair| pair.is(b"dc"))
 }
 
-/// The pair of a name's first RDN, if that RDN has one pair only.
+/// The pair of a name's first RDN; `None` if the RDN has several pairs.
 fn pair(dn: Dn<'_>) -> Option<Pair<'_>> {
     let mut pairs = dn.split_first()?.0.pairs();
     pairs.next().filter(|_| pairs.next().is_none())

@@ -84,7 +84,8 @@ pub(crate) fn write_attribute(name: &str, value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(value);
 }
 
-/// Appends an attribute with one number. Inlined for its constant name, like [`write_attribute_header`].
+/// Appends an attribute with one number. Inlined because the name is a constant, like
+/// [`write_attribute_header`].
 #[inline(always)]
 pub(crate) fn write_number(name: &str, number: u64, out: &mut Vec<u8>) {
     write_attribute(name, Decimal::new(number).as_bytes(), out);

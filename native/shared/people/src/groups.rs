@@ -213,7 +213,8 @@ impl Groups {
         people.max(self.spec.in_all + if self.spec.depth > 1 { self.fan_out } else { 0 })
     }
 
-    /// The number of groups with a size of their own. They have the lowest numbers and are in no tree.
+    /// The number of groups with a size of their own. These groups have the lowest numbers and are in no
+    /// tree.
     fn singles(&self) -> u64 {
         self.spec.members.len() as u64 - 1
     }
@@ -300,7 +301,7 @@ impl Groups {
         }
     }
 
-    /// The description of group `g`, which marks the group as sitebench's.
+    /// The description of group `g`, which marks the group as a group of sitebench.
     pub fn description(&self, g: u64, complete: bool) -> Vec<u8> {
         let Shape { people, groups, .. } = self.shape(g);
         let people = self.spec.in_all + people;
@@ -358,7 +359,7 @@ impl Groups {
         write_attribute(out, b"description", [&self.description(g, complete)[..]]);
     }
 
-    /// Appends group `g` as an AttributeList, as [`Population::write_attributes`] does a person.
+    /// Appends group `g` as an AttributeList, as [`Population::write_attributes`] appends a person.
     pub fn write_attributes(&self, g: u64, out: &mut Vec<u8>) {
         ber::write_nested(out, tag::SEQUENCE, |out| {
             self.write_head(g, true, out);

@@ -1,7 +1,7 @@
 //! LDIF for other directories (RFC 2849), appended to a buffer entry by entry.
 //!
-//! The output does not begin with `version: 1`: slapadd (2.5) takes it for an attribute, its own slapcat
-//! writes none, and common readers do not need it.
+//! The output does not begin with `version: 1`: slapadd (2.5) takes this line for an attribute, slapcat does
+//! not write the line, and common readers do not need it.
 //!
 //! Lines are not folded: folding is optional (RFC 2849 section 2, note 2), and slapadd, ldapadd and other
 //! common readers accept long lines.
@@ -82,7 +82,8 @@ pub fn write_line(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 /// RFC 2849's SAFE-STRING, and note 8's advice about trailing spaces.
 fn is_safe(value: &[u8]) -> bool {
     let safe_start = !matches!(value.first(), Some(b' ' | b':' | b'<'));
-    // Tests every byte, which vector instructions do faster than finding the first unsafe byte.
+    // Every byte is tested, because vector instructions do that faster than a search for the first unsafe
+    // byte.
     let safe_byte = |&byte: &u8| byte.is_ascii() & !matches!(byte, 0 | b'\n' | b'\r');
     let safe_bytes = value.iter().fold(true, |safe, byte| safe & safe_byte(byte));
     safe_start && safe_bytes && value.last() != Some(&b' ')

@@ -128,7 +128,7 @@ impl Logins {
         if place.get().is_none()
             && let Ok(value) = self.made(n)
         {
-            // A value that another thread has set meanwhile is the same.
+            // If another thread has set the value meanwhile, the value is the same.
             let _ = place.set(value.into());
         }
         place.get().map_or(&[], |value| value)
@@ -157,7 +157,7 @@ impl Logins {
         let scheme = self.passwords.hash.scheme().as_bytes();
         let of_it = |value: &&[u8]| value.starts_with(scheme) && Slow::parse(value).is_some();
         for (place, value) in self.slow.iter().zip(values.take_while(of_it)) {
-            // A value that is already set is the same.
+            // If the value is already set, the value is the same.
             let _ = place.set(value.into());
         }
     }

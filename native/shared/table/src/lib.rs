@@ -77,7 +77,8 @@ impl Head {
     /// Reads the head of a file; `None` if the file is empty.
     pub fn read(path: &Path, separator: u8) -> Result<Option<Self>, ReadError> {
         let mut start = content(path, FIRST_BYTES)?;
-        // Only whole lines are parsed: a row that is complete in them is the same in the whole file.
+        // Only whole lines are parsed. A row that is complete within these lines is the same row in the whole
+        // file.
         start.truncate(memchr::memrchr(b'\n', &start).map_or(0, |last| last + 1));
         if let Ok(Some(head)) = Self::parse(start, separator) {
             return Ok(Some(head));
@@ -177,7 +178,7 @@ fn twice(columns: &[String]) -> Option<usize> {
     columns.iter().position(|name| !name.is_empty() && !seen.insert(name))
 }
 
-/// At most `most` bytes and one more from the beginning of a file, which must not exceed [`MAX_BYTES`].
+/// Reads at most `most` + 1 bytes from the beginning of a file. The file must not exceed [`MAX_BYTES`].
 fn content(path: &Path, most: u64) -> Result<Vec<u8>, ReadError> {
     let failed = |source| ReadError::File { path: path.to_owned(), source };
     // Checked before the file is opened: opening a pipe without a writer would wait.

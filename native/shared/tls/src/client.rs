@@ -32,7 +32,7 @@ pub struct ClientSpec {
     pub cert: Option<PathBuf>,
     pub key: Option<PathBuf>,
     pub key_password: Option<Secret>,
-    /// Whether a new connection resumes the session of an earlier one.
+    /// Whether a new connection resumes the session of an earlier connection.
     pub resume: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::client::is_an_authority;
 pub enum Fault {
     /// The certificate is not signed by a trusted authority.
     Untrusted,
-    /// The certificate is an authority's, and is not trusted itself.
+    /// The certificate belongs to an authority, and is not directly trusted.
     Authority,
     /// The certificate is for another name.
     WrongName,

@@ -269,7 +269,7 @@ fn no_link_leads_out_of_the_docroot() {
     fs::remove_file(at(3)).unwrap();
     fs::create_dir(at(3)).unwrap();
     assert!(matches!(wrote(&set, &docroot).unwrap_err(), WriteError::InTheWay { path, .. } if path == at(3)));
-    // The docroot itself may be a link, because its owner has named it.
+    // The docroot itself may be a link, because the user has named the docroot.
     fs::remove_dir(at(3)).unwrap();
     symlink(&docroot, folder.path().join("link")).unwrap();
     wrote(&set, &folder.path().join("link")).unwrap();

@@ -18,7 +18,8 @@ use wire::decimal::Decimal;
 pub(crate) const ANSWER_BYTES: usize = 1_283;
 /// A SearchResultDone message that reports success, with a message id of one byte.
 const DONE_BYTES: usize = 14;
-/// LDAPMessage header, message id of one byte, SearchResultEntry header; lengths of two bytes.
+/// The LDAPMessage header, a message id of one byte, and the SearchResultEntry header. Both headers have a
+/// length of two bytes.
 const ENTRY_HEADER_BYTES: usize = 4 + 3 + 4;
 /// The header of the attribute list before its length is known. Its length takes two bytes: the constant
 /// attributes and the shortest text are longer than 255 bytes, and the list is never much longer than an
@@ -28,7 +29,7 @@ const LIST_HEADER: [u8; 4] = [tag::SEQUENCE, 0x82, 0, 0];
 /// The attribute that fills the space, and its overhead for a value of 256 bytes or more.
 const TEXT: &str = "description";
 const TEXT_OVERHEAD: usize = attribute_size(TEXT, 256) - 256;
-/// With less space for text, the other values are too long for the profile.
+/// The smallest space for text. If there is less space, the other values are too long for the profile.
 const SHORTEST_TEXT: usize = 64;
 
 #[derive(Debug)]

@@ -84,7 +84,7 @@ impl Person {
                 write_attribute("gidNumber", GID, &mut constant);
                 write_attribute("loginShell", b"/bin/bash", &mut constant);
             }
-            // NORMAL_ACCOUNT: without it a user is disabled.
+            // NORMAL_ACCOUNT: without this flag a user is disabled.
             Kind::Ad(_) => write_attribute("userAccountControl", b"512", &mut constant),
             Kind::Inet => {}
         }
@@ -159,7 +159,7 @@ impl Person {
         if let Kind::Posix = self.kind {
             write_parts("uidNumber", &[Decimal::new(FIRST_UID + i % UIDS).as_bytes()], out);
             write_parts("homeDirectory", &[b"/home/", LOGIN, number], out);
-            // The syntax allows ASCII only.
+            // The syntax allows no characters beyond ASCII.
             write_parts("gecos", &[b"User ", number], out);
         }
         match (logins, &self.kind) {

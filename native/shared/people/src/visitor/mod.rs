@@ -103,7 +103,7 @@ impl Visitors {
         &self.pools_digest
     }
 
-    /// Replaces the properties in `visitor` by those of person `i`.
+    /// Replaces the properties in `visitor` by the properties of person `i`.
     ///
     /// Allocates nothing once the buffers have grown to the longest values.
     pub fn fill(&self, i: u64, visitor: &mut Visitor) {

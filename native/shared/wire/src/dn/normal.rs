@@ -51,7 +51,7 @@ impl Rdn<'_> {
     }
 }
 
-/// Appends the normal form in one pass: every add and search of a directory calls this.
+/// Appends the normal form in one pass: every add and search of a directory calls this function.
 fn write_rdns(text: &[u8], rules: &impl Normalise, out: &mut Vec<u8>) {
     let mut cursor = Cursor::new(text, 0);
     let mut buffer = Vec::new();

@@ -64,7 +64,7 @@ fn write_unescaped(text: &[u8], out: &mut Vec<u8>) {
 /// The longest header of an element: tag, width, four bytes of length.
 const MAX_HEADER: usize = 6;
 
-/// Whether the digits are those of exactly one primitive element.
+/// Whether the digits encode exactly one primitive element.
 pub(super) fn check_ber(digits: &[u8]) -> bool {
     digits.len().is_multiple_of(2)
         && element(digits)

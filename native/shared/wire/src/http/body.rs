@@ -14,7 +14,6 @@ pub enum Framing {
 pub enum BodyError {
     #[error("a chunk without a size in hexadecimal digits")]
     BadChunkSize,
-    /// A chunk with more bytes than its size.
     #[error("a chunk that is longer than its size")]
     BadChunkEnd,
     /// A line with another ending: differences between readers about line endings allow request smuggling.

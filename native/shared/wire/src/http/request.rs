@@ -14,7 +14,7 @@ pub struct RequestHead<'a> {
     pub path: &'a str,
     /// The text after the question mark; empty without a question mark.
     pub query: &'a str,
-    /// The value of the Cookie header; empty without one.
+    /// The value of the Cookie header; empty without this header.
     pub cookies: &'a [u8],
     /// Whether the connection stays open after the answer.
     pub keep_alive: bool,

@@ -56,7 +56,7 @@ pub struct Assertion<'a> {
 pub struct Extensible<'a> {
     /// The matching rule, by name or identifier.
     pub rule: Option<&'a [u8]>,
-    /// If absent, all attributes to which the rule applies.
+    /// The matched attribute. If absent, all attributes to which the rule applies are matched.
     pub attribute: Option<&'a [u8]>,
     pub value: &'a [u8],
     /// Whether the attributes of the DN are matched, too.
@@ -94,7 +94,7 @@ impl<'a> Pieces<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Levels; one for a single comparison.
+    /// The number of levels, which is one for a single comparison.
     pub depth: usize,
     /// The number of comparisons (one per piece of a substring assertion), And, Or and Not.
     pub terms: usize,

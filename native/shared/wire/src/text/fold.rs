@@ -35,8 +35,8 @@ pub(super) fn push_folded(c: char, out: &mut String) {
     }
 }
 
-/// Lower case of upper case of lower case. It maps final sigma to sigma and sharp s to ss, as RFC 3454 table
-/// B.2 does.
+/// Converts to lower case, then to upper case, then to lower case. This maps final sigma to sigma and sharp s
+/// to ss, as RFC 3454 table B.2 does.
 fn fold_by_tables(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
