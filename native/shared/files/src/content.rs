@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn all_32_byte_values_are_about_equally_frequent_in_every_byte_of_a_word() {
+    fn each_of_the_32_characters_is_about_equally_frequent_at_every_place() {
         let mut text = vec![0; 32 * 8 * 1_000];
         fill(7, 0, &mut text);
         for place in 0..WORD {

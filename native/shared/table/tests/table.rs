@@ -99,7 +99,7 @@ fn a_table_error_is_reported_with_line_and_column() {
 }
 
 #[test]
-fn an_invalid_form_is_refused() {
+fn an_invalid_separator_or_list_of_columns_is_refused() {
     let of = |form: &Form| Table::parse(b"a,b\n".to_vec(), form, any_cell).unwrap_err().to_string();
     for separator in [b'"', b'\r', b'\n', 0xe4] {
         let error = of(&Form { separator, columns: None });

@@ -295,7 +295,7 @@ fn management_records_are_answered_as_fastcgi_specifies() {
 }
 
 #[test]
-fn hostile_input_costs_only_its_own_connection() {
+fn hostile_input_closes_no_other_connection() {
     let program = Program::start();
     let begun = record(BEGIN_REQUEST, 1, &KEPT);
     let with = |params: &[u8]| {

@@ -3,7 +3,7 @@
 use crate::client::Client;
 
 #[test]
-fn the_program_shows_its_variables_and_writes_the_requested_number_of_characters() {
+fn the_program_shows_its_variables_and_writes_text_of_the_requested_length() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_sitebench-cgi"), folder.path().join("sitebench-cgi")).unwrap();
     let config = web::Config { cgi: Some(folder.path().into()), ..web::Config::default() };

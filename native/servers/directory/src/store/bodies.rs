@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_growing_directory_clears_mappings_ahead_and_a_small_directory_has_none() {
+    fn a_growing_directory_clears_its_next_mapping_before_it_is_needed() {
         let mut bodies = Bodies::default();
         assert!(fill(&mut bodies, 1) && bodies.cleared.is_none());
         assert!(fill(&mut bodies, 2));

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn no_lookup_value_is_extracted_from_other_messages() {
+    fn no_lookup_value_is_extracted_from_a_message_that_is_no_lookup() {
         assert_eq!(value(|out| write_present(out, b"cn")), None);
         assert_eq!(value(|out| write_and(out, |_| {})), None);
         let mut delete = Vec::new();

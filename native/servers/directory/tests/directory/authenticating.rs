@@ -42,7 +42,7 @@ fn a_bind_with_a_name_and_no_password_is_refused() {
 }
 
 #[test]
-fn other_ldap_versions_and_bind_methods_are_refused_by_name() {
+fn unsupported_ldap_versions_and_bind_methods_are_refused_by_name() {
     let (_directory, mut client) = with_ann();
     let version = client.request(|out| wire::ldap::request::write_bind(out, 60, 4, b"", b""));
     assert_eq!((version.tag, version.code), (op::BIND_RESPONSE, ResultCode::PROTOCOL_ERROR));
@@ -87,7 +87,7 @@ fn password_modify(user: Option<&str>, old: Option<&str>, new: Option<&str>) -> 
 }
 
 #[test]
-fn a_user_with_the_old_password_sets_another_or_has_the_server_generate_it() {
+fn a_user_replaces_the_old_password_by_a_chosen_or_a_generated_password() {
     let (_directory, mut client) = with_ann();
     let change = |client: &mut Client, user, old, new| {
         client.extended(oid::PASSWORD_MODIFY, Some(&password_modify(user, old, new)))

@@ -12,7 +12,7 @@ const BOUND: &[u8] = b"\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x00\x04\x00\x04\x00"
 const UNBIND: &[u8] = b"\x30\x05\x02\x01\x02\x42\x00";
 
 #[test]
-fn a_bind_its_response_and_an_unbind_have_exactly_these_bytes() {
+fn a_bind_its_response_and_an_unbind_have_exactly_the_expected_bytes() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     client.send(BIND);

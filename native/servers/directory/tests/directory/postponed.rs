@@ -18,8 +18,8 @@ static PADDING: [u8; 20_000] = [b'x'; 20_000];
 const BACKLOG: u64 = 640 << 10;
 
 #[test]
-fn a_client_faster_than_the_server_waits_in_the_kernel_and_then_costs_nothing() {
-    if in_own_process(a_client_faster_than_the_server_waits_in_the_kernel_and_then_costs_nothing) {
+fn pending_requests_of_a_fast_client_stay_in_the_kernel_without_using_cpu() {
+    if in_own_process(pending_requests_of_a_fast_client_stay_in_the_kernel_without_using_cpu) {
         return;
     }
     let directory = people_of_many_names();

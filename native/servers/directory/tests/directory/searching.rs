@@ -291,7 +291,7 @@ fn a_later_page_must_repeat_the_search_and_counts_towards_the_size_limit() {
 }
 
 #[test]
-fn a_first_page_of_no_entries_is_answered_with_the_control() {
+fn a_first_page_of_size_zero_is_answered_with_a_page_control() {
     let (_directory, mut client) = people(1);
     let (_, done) = client.search(&Search { controls: paged(0, b"", true), ..Search::default() });
     assert_eq!((done.code, cookie(&done)), (ResultCode::SUCCESS, Vec::new()));

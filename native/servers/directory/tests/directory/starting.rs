@@ -27,7 +27,7 @@ fn file_of(setting: &str, text: &str) -> (NamedTempFile, String) {
 }
 
 #[test]
-fn a_port_in_use_is_named_with_any_number_of_threads() {
+fn the_error_for_a_port_in_use_names_the_port_for_any_number_of_threads() {
     for threads in [1, 3] {
         let first = directory::start(config(&format!(r#"{{"threads": {threads}}}"#)), None).unwrap();
         let port = first.addr().port();
@@ -219,7 +219,7 @@ fn the_served_entries_of_a_population_equal_the_generated_entries() {
 }
 
 #[test]
-fn people_of_the_ils_profile_are_online_from_the_start_under_both_of_their_names() {
+fn people_of_the_ils_profile_are_online_from_the_start_under_both_names() {
     let people = population("ils", "ou=Dynamic,o=Intranet");
     let directory = directory::start(config(r#"{"profile": "ils"}"#), Some(Arc::clone(&people))).unwrap();
     let mut client = Client::connect(directory.addr());

@@ -189,7 +189,7 @@ fn check(store: &Store, present: &BTreeSet<usize>, step: usize) {
 }
 
 #[test]
-fn searches_return_the_same_before_during_and_after_index_builds() {
+fn searches_return_equal_entries_before_during_and_after_index_builds() {
     let mut store = crowd(700);
     let mut present: BTreeSet<usize> = (0..700).collect();
     check(&store, &present, 10_000);

@@ -72,7 +72,7 @@ fn two_long_answers_share_their_connection() {
 }
 
 #[test]
-fn a_reader_that_never_reads_is_cut_off() {
+fn a_client_that_never_reads_its_answer_is_cut_off() {
     let directory = serve(r#"{"limits": {"stall_ms": 400}}"#);
     let mut client = Client::connect(directory.addr());
     let filler = "x".repeat(200_000);

@@ -112,7 +112,7 @@ fn a_read_only_directory_answers_searches_and_refuses_changes() {
 }
 
 #[test]
-fn with_an_administrator_configured_no_other_client_writes() {
+fn only_the_administrator_writes_if_an_administrator_is_configured() {
     let json = r#"{"admin_dn": "cn=admin,o=Intranet", "admin_password": "secret"}"#;
     let directory = directory::start(crate::common::config(json), None).unwrap();
     let mut client = Client::connect(directory.addr());

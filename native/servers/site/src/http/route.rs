@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_and_unknown_methods_are_distinguished() {
+    fn a_method_not_allowed_for_a_path_differs_from_an_unknown_method() {
         assert_eq!(route("POST", "/"), Route::WrongMethod("GET, HEAD"));
         assert_eq!(route("GET", "/users"), Route::WrongMethod("POST"));
         assert_eq!(route("DELETE", "/users"), Route::WrongMethod("POST"));

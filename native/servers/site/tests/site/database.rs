@@ -140,7 +140,7 @@ fn a_full_disk_leaves_only_the_old_file() {
 }
 
 #[test]
-fn a_file_that_is_no_user_property_database_is_refused_with_its_own_error() {
+fn a_file_that_is_no_user_property_database_is_refused_as_such() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     let inspect = || upd::inspect(&path, &Expected::default()).unwrap_err();
@@ -157,7 +157,7 @@ fn a_file_that_is_no_user_property_database_is_refused_with_its_own_error() {
 }
 
 #[test]
-fn another_version_size_or_digest_is_refused_with_both_values() {
+fn a_database_of_an_unexpected_version_size_or_digest_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     let manifest = build(&path, 100);
@@ -281,7 +281,7 @@ proptest! {
 }
 
 #[test]
-fn the_settings_of_a_site_are_checked_by_name() {
+fn an_unknown_setting_or_an_invalid_value_of_a_site_is_refused() {
     assert!(serde_json::from_str::<Config>(r#"{"durability": "full", "row_cache": 0}"#).is_ok());
     assert!(serde_json::from_str::<Config>(r#"{"durabilty": "full"}"#).is_err());
     assert!(serde_json::from_str::<Config>(r#"{"durability": "none"}"#).is_err());

@@ -59,7 +59,7 @@ fn the_length_of_a_target_is_limited() {
 }
 
 #[test]
-fn the_length_of_counted_and_chunked_bodies_is_limited() {
+fn the_length_of_bodies_is_limited_with_content_length_and_in_chunks() {
     let site = limited(|limits| limits.body_bytes = 30);
     let form = |bytes: usize| format!("city={}", "x".repeat(bytes - 5));
     assert_eq!(status(&site, post(&form(30))), 201);

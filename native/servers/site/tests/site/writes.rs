@@ -9,7 +9,7 @@ use site::{Config, Expected};
 use crate::common::{PEOPLE, Site};
 
 #[test]
-fn new_users_get_numbers_after_the_seeded_users_and_a_page() {
+fn new_users_get_a_page_and_numbers_above_those_of_seeded_users() {
     let site = Site::start();
     let mut client = site.client();
     for n in 0..5 {
@@ -30,7 +30,7 @@ fn new_users_get_numbers_after_the_seeded_users_and_a_page() {
 }
 
 #[test]
-fn two_properties_change_and_the_next_page_shows_them() {
+fn the_next_page_of_a_user_shows_two_changed_properties() {
     let site = Site::start();
     let mut client = site.client();
     let before = client.get("/", Some(5));
@@ -97,7 +97,7 @@ fn expect_100_continue_is_answered_with_100() {
 }
 
 #[test]
-fn pipelined_requests_are_answered_in_order_around_a_write() {
+fn pipelined_requests_before_and_after_a_write_are_answered_in_order() {
     let site = Site::start();
     let mut client = site.client();
     let page = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n";

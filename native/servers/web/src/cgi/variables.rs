@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_gets_the_standard_cgi_variables_but_no_proxy() {
+    fn a_program_gets_the_standard_cgi_variables_without_http_proxy() {
         let head = b"GET /cgi-bin/a/b?c=d HTTP/1.1\r\nHost: there:81\r\nProxy: http://evil\r\nAccept: x\r\n\
             ACCEPT: y\r\nAuthorization: secret\r\nContent_Type: evil\r\nCookie: a=b\r\nX-A1: z\r\n\r\n";
         let mut text = Vec::new();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_plain_name_names_a_program() {
+    fn the_name_of_a_program_has_no_leading_dot_escape_or_special_character() {
         assert_eq!(program("env"), Some(("env", "")));
         assert_eq!(program("env.sh/a/b"), Some(("env.sh", "/a/b")));
         for path in ["", "/", "..", "../env", ".env", "%65nv", "a b", "a;id", "a\\b"] {

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_formatted_like_strftime() {
+    fn a_time_is_formatted_as_by_strftime() {
         for (format, shown) in [
             ("%A, %d-%b-%Y %H:%M:%S %Z", "Sunday, 06-Nov-1994 08:49:37 UTC"),
             (

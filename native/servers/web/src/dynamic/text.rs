@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn random_characters_are_webstones_and_about_evenly_distributed() {
+    fn random_characters_are_those_of_webstone_and_about_evenly_distributed() {
         let mut counts = [0; 256];
         text(Text::random(260_000, 1), 1 << 20).iter().for_each(|&byte| counts[usize::from(byte)] += 1);
         for (byte, count) in (0..=255u8).zip(counts) {

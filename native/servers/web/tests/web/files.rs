@@ -150,7 +150,7 @@ fn sockets_and_fifos_are_not_found_and_do_not_block() {
 }
 
 #[test]
-fn more_files_than_stay_open_are_served_repeatedly() {
+fn more_files_than_the_server_keeps_open_are_served_repeatedly() {
     for open_files in [0, 1, 3] {
         let web = Web::with(|config| config.limits.open_files = open_files);
         let mut client = web.client();

@@ -103,7 +103,7 @@ fn a_client_that_half_closes_is_answered() {
 }
 
 #[test]
-fn a_program_reads_its_body_and_sets_status_and_header_lines() {
+fn a_program_reads_the_request_body_and_sets_status_and_header_lines() {
     let web = Web::with(|config| config.limits.body_bytes = 1_000_000);
     web.program("echo", &format!("{TEXT}; echo \"$CONTENT_LENGTH $CONTENT_TYPE\"; cat"));
     web.program(
@@ -213,7 +213,7 @@ fn a_program_that_hangs_is_killed_with_all_its_descendants() {
 }
 
 #[test]
-fn a_program_is_answered_when_it_ends_although_its_child_runs_on() {
+fn an_answer_is_complete_when_its_program_ends_even_if_a_child_runs_on() {
     let web = Web::start();
     let pid = web.outside("pid");
     // The child holds the program's standard output open.
@@ -295,7 +295,7 @@ fn a_client_that_disconnects_while_its_program_runs_affects_no_other_request() {
 }
 
 #[test]
-fn requests_beyond_the_number_of_programs_wait_and_too_many_are_refused() {
+fn requests_beyond_the_program_limit_wait_in_a_queue_of_limited_length() {
     let web = Web::with(|config| (config.limits.cgi_processes, config.limits.cgi_waiting) = (2, 3));
     let (started, go) = (web.outside("started"), web.outside("go"));
     let wait = format!("while [ ! -e {} ]; do sleep 0.02; done", go.display());

@@ -36,7 +36,7 @@ fn connections_close_on_request() {
 }
 
 #[test]
-fn pipelined_requests_are_answered_in_order_around_long_answers() {
+fn pipelined_requests_with_long_and_short_answers_are_answered_in_order() {
     let web = with_file();
     web.program("echo", "printf 'Content-Type: text/plain\\n\\n'; cat");
     web.file("long", vec![b'l'; 300_000]);

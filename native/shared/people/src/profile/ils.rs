@@ -117,7 +117,7 @@ mod tests {
     use crate::draw::Root;
 
     #[test]
-    fn an_encoded_ip_address_has_its_first_octet_lowest() {
+    fn the_first_octet_of_an_encoded_ip_address_is_the_lowest_byte() {
         for i in 0..1_000 {
             let address = private_address(Chance::new(Root::new(3), i));
             assert_eq!(address.to_le_bytes()[0], 10);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoded_version_has_major_minor_and_build_from_the_top() {
+    fn an_encoded_version_begins_with_the_major_then_the_minor_number() {
         assert_eq!(version(4, 4, 3400).to_be_bytes(), [4, 4, 0x0d, 0x48]);
     }
 

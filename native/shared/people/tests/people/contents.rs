@@ -36,7 +36,7 @@ fn the_count_of_a_file_is_the_same_in_pieces_of_any_size() {
 }
 
 #[test]
-fn contents_do_not_depend_on_order_and_parts_add_up() {
+fn contents_do_not_depend_on_order_and_are_the_sum_of_their_parts() {
     let people = population(Profile::Paper, 1);
     let mut backwards = Vec::new();
     (0..50).rev().for_each(|i| ldif::write_person(&people, i, &mut backwards));

@@ -76,7 +76,7 @@ fn one_password_can_be_set_for_everybody() {
 }
 
 #[test]
-fn a_clear_password_is_stored_unchanged_and_for_active_directory_quoted_in_utf_16() {
+fn a_cleartext_password_is_stored_unchanged_or_as_quoted_utf_16_in_profile_ad() {
     let people = with(Profile::Person, Hash::Clear, None);
     assert_eq!(stored(&people, 9), password(&people, 9));
     let people = with(Profile::Ad, Hash::Ssha, Some("Pü"));

@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn index_of_is_the_inverse_of_the_name(profile in any_profile(), seed: u64, i: u64) {
+    fn the_index_of_a_persons_name_is_that_of_the_person(profile in any_profile(), seed: u64, i: u64) {
         let people = population(profile, seed);
         prop_assert_eq!(people.index_of(&name(&people, i)), Some(i));
     }
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn the_attribute_in_the_rdn_has_the_name(profile in any_profile(), seed: u64, i: u64) {
+    fn an_entry_has_the_name_in_the_rdn_and_as_an_attribute_value(profile in any_profile(), seed: u64, i: u64) {
         let people = population(profile, seed);
         let attributes = people.attributes(i);
         let (_, named) = attributes.iter().find(|(name, _)| name == profile.naming()).unwrap();

@@ -167,7 +167,7 @@ fn result_codes_outside_rfc_4511_are_read_as_other() {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+    fn random_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         let _ = Response::decode(&bytes);
         let framed = written(|out| write_nested(out, tag::SEQUENCE, |out| out.extend(&bytes)));
         if let Ok(Response { reply: Reply::Entry { attributes, .. }, .. }) = Response::decode(&framed) {

@@ -179,7 +179,7 @@ fn a_truncated_body_with_content_length_is_not_done() {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), step in 1usize..9) {
+    fn random_bytes_cause_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), step in 1usize..9) {
         let _ = RequestHead::decode(&bytes);
         let _ = ResponseHead::decode(&bytes, false);
         let _ = receive(Framing::Chunked, &bytes, step);

@@ -82,7 +82,7 @@ description:: V2hhdCBhIGNhcmVmdWwgcmVhZGVyIHlvdSBhcmUhICBUaGlzIHZhbHVlIGlzIGJhc2
 }
 
 #[test]
-fn example_4_of_rfc_2849_has_names_in_base64_and_options() {
+fn base64_names_and_options_of_example_4_of_rfc_2849_are_read() {
     let ldif = "# dn:: ou=<JapaneseOU>,o=Airius
 dn:: b3U95Za25qWt6YOoLG89QWlyaXVz
 objectclass: organizationalUnit
@@ -232,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn random_lines_never_panic(
+    fn random_lines_cause_no_panic(
         lines in prop::collection::vec("(dn|o|add|-|changetype|newrdn| |#|version|)(:|::|:<|)( |)(1|modify|add|delete|modrdn|o|YQ==|o=x|)", 0..12),
         bytes: Vec<u8>,
     ) {

@@ -203,7 +203,7 @@ fn extended_requests_are_read() {
 }
 
 #[test]
-fn elements_appended_by_later_protocols_are_skipped_by_rfc_4511_section_4() {
+fn elements_appended_by_later_protocols_are_skipped_as_in_rfc_4511_section_4() {
     assert!(matches!(operation(b"0\x08\x02\x01\x03B\x00\x8f\x01x"), Operation::Unbind));
 }
 
@@ -314,7 +314,7 @@ fn substring_pieces_must_be_in_order() {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+    fn random_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         let _ = Request::decode(&bytes);
         let _ = Request::decode(&written(|out| write_nested(out, tag::SEQUENCE, |out| out.extend(&bytes))));
     }
@@ -340,7 +340,7 @@ proptest! {
     }
 
     #[test]
-    fn message_ids_read_back(id in 0..=i32::MAX) {
+    fn written_message_ids_read_back(id in 0..=i32::MAX) {
         prop_assert_eq!(Request::decode(&written(|out| write_unbind(out, id))).unwrap().id, id);
     }
 }

@@ -127,7 +127,7 @@ fn a_huge_text_is_not_decomposed() {
 }
 
 #[test]
-fn only_text_of_ordinary_preparation_cost_counts_as_normalised() {
+fn text_that_preparation_lengthens_or_changes_does_not_count_as_normalised() {
     for normal in
         ["", "Anna", "Zo\u{e9} \u{41c}\u{438}\u{440} \u{65e5}\u{672c}", "\u{df}", &"\u{fdfa}".repeat(30_000)]
     {

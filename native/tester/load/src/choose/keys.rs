@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn hotspot_gives_80_percent_of_draws_to_a_scattered_20_percent() {
+    fn a_scattered_fifth_of_the_people_gets_80_percent_of_hotspot_draws() {
         let seen = histogram(Choice::Hotspot, 1_000, 100_000, 4);
         // A hot person is drawn 400 times on average, any other person 25 times.
         let hot: Vec<usize> = (0..1_000).filter(|&person| seen[person] > 200).collect();

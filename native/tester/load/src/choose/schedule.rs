@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arrivals_of_each_stage_equal_its_integral_for_any_number_of_threads() {
+    fn the_arrivals_of_a_stage_equal_its_rate_integral_with_any_threads() {
         let stages = [(30.0, 100.0), (60.0, 100.0), (10.0, 500.0), (20.0, 0.0)];
         for threads in 1..=4 {
             let due_s = due_s(&stages, threads);
@@ -633,7 +633,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn due_times_of_stages_are_the_inverse_of_their_integral(
+        fn due_times_in_stages_are_the_inverse_of_the_integral_of_the_rate(
             stages in prop::collection::vec((0.1f64..100.0, prop_oneof![Just(0.0), 0.0f64..1e4]), 1..6)
         ) {
             let pace = staged(&stages);

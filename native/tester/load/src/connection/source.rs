@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_chooses_the_source_for_remote_targets_and_if_configured() {
+    fn the_kernel_chooses_the_source_address_for_remote_targets_or_if_configured() {
         for (target, spread) in [("192.0.2.1:389", true), ("[::1]:389", true), ("127.0.0.1:389", false)] {
             let mut sources = Sources::new(target.parse().unwrap(), spread, 0);
             assert_eq!(sources.next_address(), None);

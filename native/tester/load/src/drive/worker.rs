@@ -696,7 +696,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_unread_time_of_an_answer_begins_at_most_at_the_last_missed_timer() {
+    fn an_answer_may_have_waited_since_the_last_timer_that_the_thread_missed() {
         let (slept_from_ns, due_ns) = (100 * MILLI, 107 * MILLI);
         for (woke_ms, since_ms) in [(101, 101), (106, 106), (107, 107), (116, 107), (117, 100), (500, 100)] {
             let since_ns = quiet_since(slept_from_ns, woke_ms * MILLI, due_ns);

@@ -276,7 +276,7 @@ mod tests {
     use scenario::Tls::{Always, Never, StartTls};
 
     #[test]
-    fn a_connection_without_a_choice_uses_tls_if_only_the_tls_address_exists() {
+    fn each_tls_setting_of_a_connection_selects_an_address_of_the_target() {
         let target = |tls: serde_json::Value, choices: serde_json::Value| -> Target {
             let text =
                 serde_json::json!({"host": "h", "port": 389, "base": "", "tls": tls, "choices": choices});

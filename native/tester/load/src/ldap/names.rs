@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_yields_each_line_unchanged_and_escaped_in_dns() {
+    fn a_list_yields_each_line_unchanged_except_for_escapes_in_dns() {
         let lines = ["jsmith", "Smith, John", " a+b ", "Ωμέγα", "#1*(x)\\"];
         let names = listed(&lines);
         for (number, line) in lines.into_iter().enumerate() {

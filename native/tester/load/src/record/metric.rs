@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_schedule_records_the_substitute_of_each_clock() {
+    fn a_closed_schedule_records_service_times_in_place_of_latencies() {
         for clock in Clock::ALL {
             assert_eq!(clock.recorded(true), Some(clock));
             let closed = clock.recorded(false);

@@ -612,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_recorded_only_if_configured_and_on_a_schedule_of_their_own() {
+    fn spans_of_arrivals_are_recorded_only_if_configured_on_an_open_schedule() {
         for (open, span_ns) in [(true, 0), (false, 0), (false, 50)] {
             let mut split = empty_split(open);
             split.spans = Spans::new(0, span_ns, true);
@@ -622,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_varying_number_of_users_an_operation_belongs_to_the_span_of_its_begin() {
+    fn an_operation_of_a_varying_number_of_users_is_in_the_span_of_its_begin() {
         let mut split = empty_split(false);
         split.spans = Spans::new(100, 50, false);
         for started_ns in [99, 100, 149, 150] {

@@ -26,7 +26,7 @@ proptest! {
     }
 
     #[test]
-    fn any_pieces_are_read_or_refused_with_a_position_in_the_text(text in pieces()) {
+    fn any_mixture_of_scenario_text_is_read_or_refused_with_a_position(text in pieces()) {
         if let Err(problems) = read(&text) {
             for problem in &problems.shown {
                 prop_assert!(problem.line <= text.matches('\n').count() + 1);

@@ -75,7 +75,7 @@ const DRAWS: [(&str, &[&str]); 20] = [
 ];
 
 #[test]
-fn every_example_is_read_and_each_name_is_drawn_in_the_smallest_enclosing_block() {
+fn each_name_of_an_example_is_drawn_in_the_smallest_enclosing_block() {
     for (name, expected) in DRAWS {
         assert_eq!(draws(&example(name)), expected, "{name}");
     }

@@ -3,7 +3,7 @@
 use scenario::{FORM, VERBS, VerbForm, schema};
 
 #[test]
-fn every_schema_reference_has_a_definition_and_every_key_a_place() {
+fn every_schema_reference_is_defined_and_every_key_is_in_the_schema() {
     let schema = schema();
     let text = schema.to_string();
     let definitions = schema["definitions"].as_object().unwrap();

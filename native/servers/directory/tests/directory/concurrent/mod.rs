@@ -142,6 +142,6 @@ fn all_at_once(seed: u64) {
 }
 
 #[test]
-fn the_counts_of_concurrent_clients_add_up() {
+fn the_directory_counts_every_request_of_concurrent_clients() {
     (1..=3).for_each(all_at_once);
 }

@@ -120,8 +120,8 @@ fn thousands_of_terms_over_thousands_of_values_are_refused() {
 /// Values are normalised once for all terms (RFC 4518 section 2). Normalised once for each term, they made a
 /// search of 438 bytes take 0.3 s.
 #[test]
-fn terms_on_a_large_group_normalise_its_values_once() {
-    if in_own_process(terms_on_a_large_group_normalise_its_values_once) {
+fn many_filter_terms_normalise_the_values_of_a_large_group_only_once() {
+    if in_own_process(many_filter_terms_normalise_the_values_of_a_large_group_only_once) {
         return;
     }
     let hex = r"\ef\b7\ba".repeat(5);
@@ -159,7 +159,7 @@ fn terms_on_a_large_group_normalise_its_values_once() {
 
 /// A search for the groups of twenty people (as clients with nested groups send it) is not refused.
 #[test]
-fn twenty_members_are_looked_up_in_groups_of_nine_thousand() {
+fn a_filter_of_twenty_members_is_answered_for_a_group_of_nine_thousand() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add(
@@ -183,7 +183,7 @@ fn twenty_members_are_looked_up_in_groups_of_nine_thousand() {
 }
 
 #[test]
-fn a_value_counts_with_the_length_of_its_normal_form() {
+fn a_value_counts_towards_search_limits_with_its_normalised_length() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     // U+FDFA is compared as eighteen letters.

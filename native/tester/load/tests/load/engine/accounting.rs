@@ -50,7 +50,7 @@ fn counts_are_exact_while_lanes_start_and_stop_and_recorders_are_drained() {
 }
 
 #[test]
-fn counts_of_failures_add_up() {
+fn failed_and_answered_requests_add_up_to_all_requests() {
     let people = people(Profile::Small, 500);
     let responder = Responder::start(&people, |tag, n| match (tag, n % 5) {
         (op::SEARCH_REQUEST, 0) => Do::Reset,

@@ -18,7 +18,7 @@ fn answered(what: Do, change: impl Fn(&mut serde_json::Value)) -> Totals {
 }
 
 #[test]
-fn right_answers_pass_in_one_write_and_in_pieces() {
+fn right_answers_pass_whether_they_arrive_whole_or_in_pieces() {
     for what in [Do::Right, Do::InPieces(100), Do::InPieces(700), Do::InPieces(1)] {
         let people = people(Profile::Paper, 500);
         let responder = Responder::lookups(&people, what);
@@ -126,7 +126,7 @@ fn only_requested_attributes_are_expected() {
 }
 
 #[test]
-fn bytes_that_are_right_for_all_attributes_are_wrong_for_one() {
+fn an_answer_with_all_attributes_is_wrong_if_one_attribute_is_requested() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let narrow = LOOKUP.replace("'lookup'", "'narrow'").replace("expect", "attributes = ['cn'], expect");

@@ -86,7 +86,7 @@ fn a_slow_answer_is_no_failure() {
 }
 
 #[test]
-fn each_way_of_closing_a_connection_has_its_name() {
+fn each_way_of_closing_a_connection_has_a_separate_failure_name() {
     for (what, kind) in
         [(Do::Close, "closed"), (Do::HalfAndClose, "closed"), (Do::Goodbye, "closed"), (Do::Reset, "reset")]
     {

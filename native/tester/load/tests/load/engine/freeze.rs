@@ -15,7 +15,7 @@ const STALL: Duration = Duration::from_secs(1);
 const HALF_NS: u64 = 500_000_000;
 
 #[test]
-fn open_latencies_equal_the_closed_form_of_the_stall() {
+fn latencies_of_an_open_schedule_equal_the_closed_form_of_the_stall() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));
@@ -51,7 +51,7 @@ fn open_latencies_equal_the_closed_form_of_the_stall() {
 }
 
 #[test]
-fn closed_latencies_hide_the_stall_except_for_one_sample_per_lane() {
+fn latencies_of_a_closed_schedule_show_a_stall_in_one_sample_per_lane() {
     const LANES: u64 = 3;
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);

@@ -67,7 +67,7 @@ fn hanging() -> (Responder, Arc<AtomicBool>) {
 }
 
 #[test]
-fn a_closed_operation_hanging_in_its_second_step_is_in_the_window_of_its_begin() {
+fn a_hanging_operation_of_a_closed_schedule_is_in_the_window_of_its_begin() {
     for pool in ["", "connection.main.pool = 4\n"] {
         let (responder, hangs) = hanging();
         let text = format!("{pool}{}", two_steps("", ""));
@@ -94,7 +94,7 @@ fn a_closed_operation_hanging_in_its_second_step_is_in_the_window_of_its_begin()
 }
 
 #[test]
-fn the_think_time_of_an_operation_is_awaited_as_long_as_an_answer() {
+fn an_operation_in_a_short_think_time_at_the_window_end_is_completed() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text = two_steps("", "{ think = '150ms', distribution = 'constant' }, ");
     let mut engine = start(&responder, &text, &json!({"timeout_ms": 2_000}));
@@ -113,7 +113,7 @@ fn the_think_time_of_an_operation_is_awaited_as_long_as_an_answer() {
 }
 
 #[test]
-fn an_operation_within_a_longer_think_time_is_left_out_and_counted_as_thinking() {
+fn an_operation_in_a_long_think_time_at_the_window_end_counts_as_thinking() {
     for schedule in [json!({}), even(100)] {
         let responder = Responder::right(&people(Profile::Paper, 1));
         let text = two_steps("", "{ think = '1h', distribution = 'constant' }, ");

@@ -255,7 +255,7 @@ fn people_who_log_in_have_a_password_column() {
 }
 
 #[test]
-fn a_row_per_user_is_the_same_in_every_operation() {
+fn each_user_has_the_same_row_in_every_operation() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::right(&people);
     let text = "[data.self]\npeople = 'seeded'\nper = 'user'\n

@@ -280,7 +280,7 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
 }
 
 #[test]
-fn arrivals_that_no_lane_took_have_their_own_row() {
+fn arrivals_that_no_lane_took_are_reported_in_a_separate_row() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::lookups(&people, Do::Never);
     let text = "[[operation]]\nname = 'mix'\nsearch = '(uid=a)'";
@@ -504,7 +504,7 @@ fn an_arrival_whose_counted_step_cannot_be_sent_is_recorded() {
 }
 
 #[test]
-fn a_connection_closed_meanwhile_is_opened_before_the_next_arrival() {
+fn a_connection_closed_by_the_target_is_reopened_before_the_next_arrival() {
     let people = people(Profile::Paper, 1);
     let is_opened = |_| {
         let responder = Responder::start(&people, |_, _| Do::RightThenCloseAfter(10));
@@ -674,7 +674,7 @@ fn controls(responder: &Responder, tag: fn(&Operation<'_>) -> bool) -> Vec<Vec<(
 }
 
 #[test]
-fn controls_are_encoded_by_their_rfcs() {
+fn controls_are_encoded_as_their_rfcs_specify() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[[operation]]\nname = 'o'\nstep = [\
@@ -727,7 +727,7 @@ fn controls_are_encoded_by_their_rfcs() {
 }
 
 #[test]
-fn a_cell_in_a_control_is_a_value() {
+fn a_cell_in_a_control_arrives_unchanged_and_is_checked_before_the_load() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = format!(

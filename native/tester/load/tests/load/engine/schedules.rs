@@ -223,7 +223,7 @@ fn spans_of(snapshots: &[Snapshot], later_ms: u64) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn stages_begin_at_the_first_cut_and_the_arrivals_of_each_span_equal_its_integral() {
+fn arrivals_of_each_span_of_stages_equal_the_integral_of_the_rate() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &lookups(1_000_000));

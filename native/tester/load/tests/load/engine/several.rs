@@ -240,7 +240,7 @@ const TWO: &str = "[connection.a]\n[connection.b]\nbind = 'cn=b'\n[[operation]]\
                    { search = '(uid=a)', on = 'a' }, { search = '(uid=b)', on = 'b' }]";
 
 #[test]
-fn connections_closed_meanwhile_are_opened_before_the_next_arrival() {
+fn connections_closed_by_the_target_are_reopened_before_the_next_arrival() {
     let people = people(Profile::Paper, 1);
     let are_opened = |_| {
         let responder = Responder::lookups(&people, Do::RightThenCloseAfter(10));

@@ -202,7 +202,7 @@ fn the_loss_of_one_connection_of_a_pool_does_not_affect_the_others() {
 }
 
 #[test]
-fn an_unanswered_request_is_given_up_and_its_late_answer_reaches_no_other_request() {
+fn a_late_answer_to_an_abandoned_request_reaches_no_other_request() {
     let server = Crowd::start(Manners::default(), |_, n| match n % 20 {
         7 => Act::Late(150),
         _ => Act::Answer,
@@ -500,7 +500,7 @@ fn the_bind_of_a_shared_connection_cannot_use_values_of_a_user() {
 }
 
 #[test]
-fn arrivals_are_taken_when_due_and_late_if_they_wait_for_a_place() {
+fn arrivals_are_taken_when_due_and_count_as_late_if_they_wait_for_a_place() {
     let server = Crowd::right(Manners::default());
     let text = format!("connection.main = {{ pool = 2, outstanding = 2 }}\n{OWN}");
     let open = json!({"schedule": {"kind": "open", "rate": 400, "arrivals": "even"}, "threads": 2});
@@ -538,7 +538,7 @@ fn users_may_have_their_own_connections_beside_shared_ones() {
 }
 
 #[test]
-fn users_start_and_stop_and_their_connections_with_them() {
+fn shared_connections_open_and_close_as_users_start_and_stop() {
     let server = Crowd::right(Manners { gathers: 3, ..Manners::default() });
     let text = format!("connection.main.outstanding = 4\n{OWN}");
     let mut engine = try_start(&server, &text, &json!({"threads": 2})).unwrap();

@@ -62,7 +62,7 @@ fn each_kind_of_wrong_answer_has_its_own_name() {
 }
 
 #[test]
-fn a_lane_flooded_by_the_target_keeps_its_timeout_and_does_not_delay_other_lanes() {
+fn a_lane_flooded_by_the_target_times_out_and_does_not_delay_other_lanes() {
     let site = Site::new(|path, _| if path == "/image" { Do::EndlessChunks } else { Do::Right });
     let mut config = config(&site, &one(&[PAGE, IMAGE]));
     config["timeout_ms"] = json!(1_000);

@@ -40,7 +40,7 @@ fn an_answer_to_head_without_a_length_does_not_close_its_connection() {
 }
 
 #[test]
-fn a_site_that_closes_after_an_answer_costs_a_connect_and_no_failure() {
+fn a_close_by_the_site_after_an_answer_causes_a_connect_and_no_failure() {
     for what in [Do::RightThenClose, Do::UntilClose] {
         let site = Site::always(what);
         let totals = run(&config(&site, &one(&[PAGE])), 2, "page", 10);

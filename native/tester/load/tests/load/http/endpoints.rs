@@ -148,7 +148,7 @@ fn lanes_are_spread_evenly_over_the_addresses_of_a_site() {
 }
 
 #[test]
-fn the_tls_port_is_used_at_each_address_unless_it_has_its_own_host() {
+fn tls_connections_use_every_address_unless_the_tls_endpoint_has_a_host() {
     let site = Both::right();
     let [clear, secure] = [site.clear.port(), site.secure.port()];
     let others = [

@@ -20,7 +20,7 @@ fn pages() -> String {
 }
 
 #[test]
-fn open_latencies_equal_the_closed_form_of_the_stall() {
+fn latencies_of_an_open_schedule_equal_the_closed_form_of_the_stall() {
     let site = Site::right();
     let mut config = config(&site, &pages());
     config["schedule"] = json!({"kind": "open", "rate": RATE});
@@ -55,7 +55,7 @@ fn open_latencies_equal_the_closed_form_of_the_stall() {
 }
 
 #[test]
-fn closed_latencies_hide_the_stall_except_for_one_sample_per_lane() {
+fn latencies_of_a_closed_schedule_show_a_stall_in_one_sample_per_lane() {
     const LANES: u64 = 3;
     let site = Site::right();
     let mut engine = start(&config(&site, &pages()));

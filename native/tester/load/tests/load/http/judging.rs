@@ -75,7 +75,7 @@ fn a_row_used_through_a_value_counts_as_updated() {
 }
 
 #[test]
-fn no_page_shows_a_refused_change_whatever_else_was_right() {
+fn a_page_is_judged_as_stale_only_if_login_and_change_were_accepted() {
     let text = "[[operation]]\nname = 'all'\nstep = [{ name = 'login', post = '/login' }, \
         { post = '/u' }, { get = '/', expect.fresh = 'new' }]";
     for (login, update, expected) in [

@@ -94,7 +94,7 @@ fn on_an_open_connection_a_request_begins_with_its_sending() {
 }
 
 #[test]
-fn failures_are_failed_requests_and_phases_are_of_answered_requests() {
+fn failed_requests_count_as_requests_and_have_no_phases() {
     let site = Site::new(|_, n| match n % 10 {
         1 => Do::Status(500),
         3 => Do::Close,
@@ -140,7 +140,7 @@ fn a_failed_connect_or_handshake_is_a_failed_request() {
 }
 
 #[test]
-fn a_request_unfinished_at_the_window_end_is_owed_from_its_connect_on() {
+fn a_request_unfinished_at_the_window_end_is_counted_from_its_connect_on() {
     let site = Both::right();
     // A relay in front of the site that delays the handshake.
     let way = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -205,7 +205,7 @@ fn every_drain_counts_each_lane_at_its_index() {
 }
 
 #[test]
-fn without_phases_no_phase_is_recorded_and_their_names_are_free() {
+fn steps_may_have_the_names_of_phases_unless_phases_are_recorded() {
     let site = Site::right();
     for (phases, name) in [(false, "request"), (true, "request"), (true, "handshake"), (true, "first byte")] {
         let step = IMAGE.replace("name = 'image'", &format!("name = '{name}'"));

@@ -136,7 +136,7 @@ fn persistent_connections_are_used_whatever_the_file_says() {
 }
 
 #[test]
-fn requests_for_files_have_the_header_lines_of_all_requests() {
+fn requests_for_files_have_the_common_header_lines_of_the_scenario() {
     let set = file_set();
     let path = |number| set.file(number).unwrap().path();
     let file = set.class("large").unwrap().start;

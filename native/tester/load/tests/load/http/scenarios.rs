@@ -428,7 +428,7 @@ fn statuses_and_paths_from_columns_are_checked_before_the_first_request() {
 }
 
 #[test]
-fn the_scenario_of_the_paper_sends_the_same_requests_apart_from_drawn_values() {
+fn the_scenario_of_the_paper_sends_only_the_three_expected_requests() {
     let site = Site::right();
     let totals = paper::run(&paper::config(&site, &paper()), 8, "update", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
