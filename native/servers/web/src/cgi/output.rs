@@ -81,8 +81,8 @@ impl Written {
         if self.bytes.len() + bytes.len() > self.most {
             return Err(Fault::TooMuch(self.most));
         }
-        // Relaxed: only the sum is shared. Bytes are added before the test, so that the limit is never
-        // exceeded.
+        // Relaxed: no other data depends on the sum. Bytes are added before the test, so that the limit is
+        // never exceeded.
         if self.budget.held.fetch_add(bytes.len(), Relaxed) + bytes.len() > self.budget.most {
             self.budget.held.fetch_sub(bytes.len(), Relaxed);
             return Err(Fault::Busy);
@@ -94,7 +94,7 @@ impl Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
-        // Relaxed, as in `push`.
+        // Relaxed: no other data depends on the sum.
         self.budget.held.fetch_sub(self.bytes.len(), Relaxed);
     }
 }

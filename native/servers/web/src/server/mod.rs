@@ -105,7 +105,7 @@ fn open(folder: &Path) -> Result<Root, StartError> {
 }
 
 fn rules(folder: &Path, config: &Config) -> Result<Rules, StartError> {
-    // Some sandboxes forbid this system call, which every program needs.
+    // Some sandboxes forbid this system call, which is needed for every program.
     pidfd_open(getpid(), PidfdFlags::empty()).map_err(|error| StartError::Programs(error.into()))?;
     let root = open(folder)?;
     let failed = |source| StartError::Folder { path: folder.into(), source };
