@@ -9,7 +9,7 @@ use crate::identity::Identity;
 use crate::settings::Settings;
 use crate::store::Refusal;
 
-/// Whether this client may read.
+/// Refuses a client that has no right to read.
 #[inline]
 pub(crate) fn may_read(settings: &Settings, identity: &Identity) -> Result<(), Refusal> {
     if settings.require_bind && matches!(identity, Identity::Anonymous) {
@@ -21,7 +21,7 @@ pub(crate) fn may_read(settings: &Settings, identity: &Identity) -> Result<(), R
     Ok(())
 }
 
-/// Whether this client may write.
+/// Refuses a client that has no right to write.
 #[inline]
 pub(crate) fn may_write(settings: &Settings, identity: &Identity) -> Result<(), Refusal> {
     if settings.read_only {
@@ -37,7 +37,7 @@ pub(crate) fn may_write(settings: &Settings, identity: &Identity) -> Result<(), 
     Ok(())
 }
 
-/// Whether this client may not see passwords.
+/// Whether passwords are hidden from this client.
 #[inline]
 pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity) -> bool {
     !matches!(identity, Identity::Admin) && settings.has_passwords()
@@ -53,7 +53,7 @@ pub(crate) fn probes_password(filter: Filter<'_>) -> bool {
         | Kind::GreaterOrEqual(assertion)
         | Kind::LessOrEqual(assertion)
         | Kind::Approx(assertion) => is_password(assertion.attribute),
-        // Without an attribute the rule applies to every attribute (RFC 4511 section 4.5.1.7.7).
+        // A matching rule without an attribute applies to every attribute (RFC 4511 section 4.5.1.7.7).
         Kind::Extensible(extensible) => extensible.attribute.is_none_or(is_password),
     }
 }

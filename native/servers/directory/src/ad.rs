@@ -1,6 +1,6 @@
-//! Behaviour of Active Directory's domain controllers that its profile imitates: entries and values are
+//! Behaviour of Active Directory's domain controllers that the profile `ad` imitates: entries and values are
 //! limited to some thousand per answer, and a password may be set over TLS only. Samba has none of these
-//! limits, so a client that works with Samba may fail at a domain controller.
+//! limits, so a client that works with Samba can fail at a domain controller.
 
 use wire::ber::{self, tag};
 use wire::ldap::ResultCode;

@@ -13,7 +13,7 @@ use wire::ldap::attributes::Attribute;
 
 use crate::limits::Limits;
 
-/// A password of a client. Logs do not show it.
+/// A password of a client, which logs do not show.
 pub(crate) struct Password(pub(crate) Box<[u8]>);
 
 impl fmt::Debug for Password {
@@ -22,7 +22,7 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Every client may set this attribute; only the administrator may read it.
+/// The attribute of passwords, which only the administrator may read.
 pub(crate) const PASSWORD: &[u8] = b"userPassword";
 /// RFC 4519 section 2.41.
 const PASSWORD_OID: &[u8] = b"2.5.4.35";
@@ -102,7 +102,7 @@ pub(crate) fn hash(password: &[u8]) -> Result<Vec<u8>, getrandom::Error> {
     Ok(value)
 }
 
-/// A random password, for a password modify without a new one (RFC 3062 section 2).
+/// A random password, for a password modify without a new password (RFC 3062 section 2).
 pub(crate) fn generate() -> Result<Vec<u8>, getrandom::Error> {
     let mut bytes = [0; 12];
     getrandom::fill(&mut bytes)?;

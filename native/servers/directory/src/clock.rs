@@ -39,14 +39,14 @@ impl Clock {
         Self { start: Instant::now(), start_unix, ahead_ms: None }
     }
 
-    /// The time of this machine, and a handle that advances it, for tests that would take minutes.
+    /// The time of this machine, and a handle that advances the time, for tests that would take minutes.
     pub fn adjustable() -> (Self, Ahead) {
         let ahead = Arc::new(AtomicU64::new(0));
         (Self { ahead_ms: Some(Arc::clone(&ahead)), ..Self::system() }, Ahead(ahead))
     }
 
     pub fn now(&self) -> Now {
-        // Relaxed: only the number is shared.
+        // Relaxed: no other data depends on the number.
         let ahead_ms = self.ahead_ms.as_ref().map_or(0, |ahead| ahead.load(Relaxed));
         let elapsed = self.start.elapsed() + Duration::from_millis(ahead_ms);
         Now { ms: elapsed.as_millis() as u64, unix_s: (self.start_unix + elapsed).as_secs() }
@@ -58,7 +58,6 @@ impl Clock {
 pub struct Ahead(Arc<AtomicU64>);
 
 impl Ahead {
-    /// Advances the clock by this much more.
     pub fn advance(&self, by: Duration) {
         self.0.fetch_add(by.as_millis() as u64, Relaxed);
     }

@@ -19,7 +19,7 @@ net::config! {
         suffix: String = "o=Intranet".into();
         /// The protocol of clients: `ils` adds the behaviour of an Internet Locator Server.
         profile: Profile = Profile::Paper;
-        /// A schema file with types and classes beside the standard ones.
+        /// A schema file with types and classes in addition to the standard types and classes.
         schema: Option<PathBuf> = None;
         /// An LDIF file to load.
         ldif: Option<PathBuf> = None;

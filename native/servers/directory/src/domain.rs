@@ -10,7 +10,7 @@ pub(crate) const CAPABILITIES: [&[u8]; 2] = [b"1.2.840.113556.1.4.800", b"1.2.84
 #[derive(Debug)]
 pub(crate) struct Domain {
     pub(crate) suffix: String,
-    /// `example.com`
+    /// The DNS name, such as `example.com`.
     dns: String,
     /// Three numbers that are unique to the domain.
     identity: [u32; 3],
@@ -27,12 +27,12 @@ impl Domain {
         Self { suffix: suffix.to_owned(), identity: [0, 1, 2].map(part), dns }
     }
 
-    /// Whether this is the domain's DNS name.
+    /// Whether `name` is the domain's DNS name.
     pub(crate) fn is_dns(&self, name: &[u8]) -> bool {
         self.dns.as_bytes().eq_ignore_ascii_case(name)
     }
 
-    /// Whether this is the domain's NetBIOS name, usually the first label of the DNS name.
+    /// Whether `name` is the domain's NetBIOS name, usually the first label of the DNS name.
     pub(crate) fn is_netbios(&self, name: &[u8]) -> bool {
         self.dns.split('.').next().is_some_and(|label| label.as_bytes().eq_ignore_ascii_case(name))
     }

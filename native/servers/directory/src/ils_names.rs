@@ -5,7 +5,7 @@ use wire::dn::{Dn, escape_value};
 /// The meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// A user, whose DN has been written.
+    /// The name of a user, whose DN has been written.
     User,
     Everyone,
     /// No ILS name: the name is used unchanged.

@@ -55,13 +55,13 @@ net::limits! {
         connection_bytes: usize = 16 << 20;
         /// Changes of one modify, which are all applied under one lock of the store.
         changes_per_modify: usize = 1_000;
-        /// Values of all changes of one modify: up to 0.6 us each, under the same lock. So a group of 10,000
-        /// members can be removed and added again twice.
+        /// Values of all changes of one modify, which take up to 0.6 us each under one lock of the store. So
+        /// a group of 10,000 members can be removed and added again twice.
         values_per_modify: usize = 50_000;
         /// The work of one add, modify or compare, for the entry's final values and for searched values. In
         /// units of some 20 ns, a value is 24 units, two bytes of ASCII are one unit, a byte of other text is
-        /// one, a byte of text that has to be normalised (RFC 4518 section 2.3) is 64, and a part of a name
-        /// is 8. Ten thousand names of four parts can be removed and added again.
+        /// one unit, a byte of text that has to be normalised (RFC 4518 section 2.3) is 64 units, and a part
+        /// of a name is 8 units. Ten thousand names of four parts can be removed and added again.
         write_work: usize = 9 << 18;
         /// Bytes that the rename of a container may rewrite under one lock of the store: the bytes of all
         /// subordinates, each counted as at least a kibibyte. 16 MiB are 16,384 people and take some 40 ms.
@@ -78,11 +78,11 @@ net::limits! {
         /// Logins of other clients wait up to this time. PBKDF2 with 600,000 rounds takes 100 ms, argon2 with
         /// 64 MiB takes 300 ms; a client could store a value that takes a million years.
         slow_hash_ms: u64 = 1_000;
-        /// Memory of all running hashes in bytes; a value that needs more is ignored. Enough for sixteen
-        /// hashes of argon2 with 64 MiB.
+        /// Memory of all running hashes in bytes; a value that needs more is ignored. The default is enough
+        /// for sixteen hashes of argon2 with 64 MiB.
         slow_hash_bytes: u64 = 1 << 30;
-        /// Running searches of one connection, which are all its requests in flight: other requests are
-        /// answered before the next is read. OpenLDAP's `conn_max_pending` is 100.
+        /// Running searches of one connection. No other requests of a connection are in flight: they are
+        /// answered before the next message is read. OpenLDAP's `conn_max_pending` is 100.
         running_searches: usize = 100, in 1..=usize::MAX;
         /// Unfinished paged searches of one connection; the oldest is dropped first.
         paged_searches: usize = 16, in 1..=usize::MAX;

@@ -3,9 +3,9 @@
 //!
 //! The number of checks that run at a time is one less than the number of cores, and at least one. Their
 //! threads start on demand and have the lowest priority. Client addresses take turns; within one address,
-//! quick checks overtake slow ones ([`Ticket`]). A check starts when the running checks leave enough memory.
-//! A check that takes longer than `slow_hash_ms` cannot be interrupted: its password is refused, and the next
-//! check starts beside it.
+//! quick checks overtake slow checks ([`Ticket`]). A check starts when the running checks leave enough
+//! memory. A check that takes longer than `slow_hash_ms` cannot be interrupted: its password is refused, and
+//! the next check starts beside it.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -31,7 +31,7 @@ const LOWEST: i32 = 19;
 /// checks.
 const MOST_OVERDUE: usize = 3;
 
-/// Later, quicker checks of the same address may overtake a check for this many times its estimated duration.
+/// Later, quicker checks of the same address can overtake a check for this many times its estimated duration.
 const PATIENCE: u64 = 8;
 
 /// A password, and the stored values to check it against.
@@ -260,7 +260,7 @@ impl SlowBinds {
 }
 
 impl State {
-    /// The next check, and its memory.
+    /// The ticket of the next check, and the memory that the check needs.
     fn first(&self) -> Option<(Ticket, u64)> {
         let end = self.last.map(|from| Ticket { from, due_ns: u64::MAX, number: u64::MAX });
         let next = end.and_then(|end| self.waiting.range((Excluded(end), Unbounded)).next());

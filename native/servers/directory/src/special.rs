@@ -56,7 +56,7 @@ pub(crate) fn named(session: &Session, dn: &[u8], turn: &mut Turn<'_>) -> Option
 }
 
 /// Whether this is the name of the subschema subentry, in any spelling. Names that begin with another
-/// attribute, like those of most searches, are not parsed.
+/// attribute, like most names in searches, are not parsed.
 #[inline]
 fn is_subschema(dn: &[u8]) -> bool {
     let attribute = dn.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
@@ -134,7 +134,7 @@ impl Special {
         write_result(&mut turn.out, id, op::SEARCH_DONE, &Verdict::SUCCESS);
     }
 
-    /// Compares (RFC 4511 section 4.10).
+    /// Compares a value with the values of an attribute (RFC 4511 section 4.10).
     pub(crate) fn compare(&self, attribute: &[u8], value: &[u8]) -> Result<bool, Refusal> {
         match self.attributes.iter().find(|(name, _)| attribute.eq_ignore_ascii_case(name.as_bytes())) {
             Some((_, values)) => Ok(values.iter().any(|known| known.eq_ignore_ascii_case(value))),

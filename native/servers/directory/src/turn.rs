@@ -77,7 +77,7 @@ impl Turn<'_> {
         self.access.write().expire(now, budget)
     }
 
-    /// Does up to `budget` entries' worth of postponed work on the indexes; true if more is left.
+    /// Does up to `budget` entries' worth of postponed work on the indexes; true if work is left.
     pub(crate) fn maintain(&mut self, budget: usize) -> bool {
         if !self.access.read().wants_maintenance() {
             return false;
@@ -94,7 +94,7 @@ pub(crate) struct Access<'t> {
     lock: &'t ShardedLock<Store>,
     reading: Option<ShardedLockReadGuard<'t, Store>>,
     writing: Option<ShardedLockWriteGuard<'t, Store>>,
-    /// Whether this turn may have written to the store.
+    /// Whether this turn could have written to the store.
     pub(crate) wrote: bool,
 }
 

@@ -18,12 +18,12 @@ pub enum Naming {
     AsRequested,
 }
 
-/// A search's attribute selection (RFC 4511 section 4.5.1.8), resolved, in reused buffers.
+/// The attributes that a search selects (RFC 4511 section 4.5.1.8), resolved, in reused buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Projection {
-    /// `*`, or an empty list.
+    /// Whether the list has `*` or is empty.
     all_user: bool,
-    /// `+` (RFC 3673).
+    /// Whether the list has `+` (RFC 3673).
     all_operational: bool,
     types_only: bool,
     naming: Naming,
@@ -44,7 +44,7 @@ struct Wanted {
 }
 
 impl Projection {
-    /// Compiles a selection, and replaces the previous one.
+    /// Compiles a selection, and replaces the previous selection.
     ///
     /// With `ranged`, `member;range=0-99` requests a part of the values.
     #[inline]
@@ -79,7 +79,7 @@ impl Projection {
                 },
             }
         }
-        // All user attributes are selected already, so listing one changes nothing.
+        // All user attributes are selected already, so listing a user attribute changes nothing.
         if self.all_user && naming == Naming::Canonical {
             self.wanted.retain(|wanted| wanted.computed.is_some());
         }
@@ -129,8 +129,8 @@ impl Projection {
         self.names.get(start..end).unwrap_or_default()
     }
 
-    /// Whether a stored description matches a wanted one: the same type or a subtype, with at least the
-    /// wanted options.
+    /// Whether a stored description matches a wanted description: the same type or a subtype, with at least
+    /// the wanted options.
     fn is_wanted(&self, schema: &Schema, wanted: &Wanted, description: &[u8]) -> bool {
         let name = base(description);
         schema.subtypes(wanted.id).iter().any(|id| schema.canonical_name(*id).as_bytes() == name)

@@ -10,8 +10,8 @@ use crate::schema::{IN_CHAIN, Matching, Role, Schema, rule};
 use crate::store::Operational;
 
 impl CompiledFilter {
-    /// Compiles `filter`, and replaces the previous one. Unknown types and rules compile to Undefined (RFC
-    /// 4511 section 4.5.1.7), so this cannot fail.
+    /// Compiles `filter`, and replaces the previous filter. Unknown types and rules compile to Undefined (RFC
+    /// 4511 section 4.5.1.7), so compiling cannot fail.
     #[inline]
     pub fn compile(&mut self, schema: &Schema, filter: Filter<'_>) {
         self.nodes.clear();

@@ -66,7 +66,7 @@ impl CompiledFilter {
         self.node(0, subject, effort).0
     }
 
-    /// The value of the node at `at`, and the index of the next one. Depth is bounded by
+    /// The value of the node at `at`, and the index of the next node. Depth is bounded by
     /// [`wire::ldap::MAX_FILTER_DEPTH`].
     fn node(&self, at: usize, subject: &Subject<'_>, effort: &mut Effort) -> (Truth, usize) {
         match self.nodes.get(at) {
@@ -140,7 +140,7 @@ impl CompiledFilter {
             return self.any_of_many(test, form, values, schema, effort);
         }
         if let Test::Equal { raw, .. } | Test::Class { raw, .. } = test {
-            // A comparison of bytes is cheap.
+            // A comparison of bytes is cheap, so it costs a sixteenth of the bytes.
             effort.budget.charge(values.0.len() / 16);
             let raw = raw.of(&self.bytes);
             if values.iter().flatten().any(|value| value == raw) {

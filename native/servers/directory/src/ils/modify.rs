@@ -8,10 +8,11 @@ use super::{ENTRY_TTL, STTL, seconds};
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// 0 adds an application, 1 deletes it, 2 changes the user, 3 changes an application.
+/// The attribute with the kind of change: 0 adds an application, 1 deletes an application, 2 changes the
+/// user, 3 changes an application.
 const SMODOP: &[u8] = b"smodop";
 
-/// `smodop` for deleting an application.
+/// The value of `smodop` that deletes an application.
 const DELETE_APPLICATION: &[u8] = b"1";
 
 /// The replace operation of RFC 4511 section 4.6.

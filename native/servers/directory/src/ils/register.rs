@@ -9,7 +9,8 @@ use crate::ils_names::Names;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The classes of a user that registers without classes: a person online, and dynamic (RFC 2589 section 3.1).
+/// The classes of a user that registers without classes: a person who is online, and a dynamic entry (RFC
+/// 2589 section 3.1).
 const CLASSES: [&[u8]; 3] = [b"top", b"rtPerson", b"dynamicObject"];
 
 /// Adds an entry in the ILS profile.

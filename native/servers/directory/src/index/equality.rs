@@ -43,7 +43,7 @@ impl EqualityIndex {
         Hits::Few(few, count)
     }
 
-    /// Adds an entry under a hash, unless it is there already.
+    /// Adds an entry under a hash, unless the entry is listed there already.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u32, id: u32) {
         match self.get(hash) {

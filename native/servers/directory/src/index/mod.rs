@@ -195,14 +195,14 @@ impl Indexes {
     }
 
     fn note_missed(&self, part: Part) {
-        // Relaxed: the bits are read under the store's write lock, which excludes the readers that set them, and
-        // fetch_or loses no bit. The load before it keeps the cache line shared among readers.
+        // Relaxed: the bits are read under the store's write lock, which excludes the readers that set them,
+        // and fetch_or loses no bit. The load before fetch_or keeps the cache line shared among readers.
         if self.missed.load(Ordering::Relaxed) & part.bit() == 0 {
             self.missed.fetch_or(part.bit(), Ordering::Relaxed);
         }
     }
 
-    /// A part to build, and the entry to continue with.
+    /// A part to build, and the number of the entry to continue with.
     #[inline]
     pub(crate) fn unfinished(&self) -> Option<(Part, u32)> {
         // Relaxed: a bit that is read late is handled in a later turn.
@@ -261,7 +261,7 @@ impl Indexes {
         self.indexes[usize::from(key.index)].equality.insert(key.hash, id);
     }
 
-    /// Removes an entry from its keys.
+    /// Removes an entry from the lists of these keys.
     pub(crate) fn remove(&mut self, id: u32, keys: &[Key]) {
         for key in keys {
             if self.holds(Part::Equality(key.index), id) {

@@ -20,7 +20,7 @@ pub(crate) struct HashPairs {
 
 #[derive(Debug, Clone, Default)]
 struct Shard {
-    /// `places` homes, and some cells after the last one for displaced pairs.
+    /// `places` homes, and some cells after the last home for displaced pairs.
     cells: Vec<Cell>,
     places: u32,
     used: u32,
@@ -85,7 +85,7 @@ impl Shard {
 
     #[inline]
     fn is_full(&self) -> bool {
-        // Seven eighths: in a fuller table, runs of occupied cells grow long.
+        // The shard grows when seven eighths are used: in a fuller table, runs of occupied cells grow long.
         u64::from(self.used) * 8 >= u64::from(self.places) * 7
             || self.cells.last().is_none_or(|&last| last != 0)
     }

@@ -13,7 +13,7 @@ use crate::auth;
 use crate::settings::Settings;
 use crate::store::{Store, UnixSeconds};
 
-/// The buffer of the file.
+/// The size of the buffer for reading the file.
 const READ_BYTES: usize = 1 << 20;
 
 /// An attribute that 389 Directory Server exports with every entry, and that is in no schema. It is dropped,
@@ -76,7 +76,7 @@ impl Loader<'_> {
             return Err(refused("it describes a change; a file to start with holds entries only".into()));
         };
         if std::mem::take(&mut self.first) {
-            // A file from another server has its own suffix.
+            // A file from another server has another suffix than the configured suffix.
             let outside = self.store.suffixes().all(|suffix| !is_below(record.dn, suffix));
             if outside {
                 self.store.add_suffix(record.dn).map_err(|why| refused(why.to_string()))?;

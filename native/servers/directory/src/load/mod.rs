@@ -42,7 +42,7 @@ pub enum LoadError {
     #[error("{}, line {line}: {dn:?} was not added: {why}", path.display())]
     Record {
         path: PathBuf,
-        /// The first line of the record.
+        /// The number of the first line of the record.
         line: u64,
         dn: String,
         why: String,

@@ -14,7 +14,7 @@ use crate::store::{Store, UnixSeconds};
 /// cache.
 const BATCH: u64 = 256;
 
-/// Batches that may wait to be stored.
+/// The most batches that wait to be stored.
 const AHEAD: usize = 8;
 
 /// Several people, one after the other: names, and attributes in their stored form.
@@ -35,7 +35,7 @@ pub(super) fn load(store: &mut Store, people: &Population, now: UnixSeconds) -> 
         scope.spawn(move || make(people, size, &full, &empty));
         while let Ok(batch) = batches.recv() {
             add(store, &batch, now)?;
-            // If the thread that fills batches has ended, this fails, and nothing is lost.
+            // If the thread that fills batches has ended, it cannot take the batch back, and nothing is lost.
             let _ = give_back.try_send(batch);
         }
         Ok(())

@@ -21,7 +21,7 @@ pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The number whose bits are tested.
+/// The number of a value whose bits are tested; `None` if the value is not a number.
 pub(crate) fn number(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(value).ok()?.trim().parse().ok()
 }

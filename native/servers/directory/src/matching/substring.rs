@@ -12,7 +12,7 @@ use crate::schema::{Matching, Schema};
 pub enum PieceKind {
     /// At the start of the value.
     Initial,
-    /// After the previous piece.
+    /// Anywhere after the previous piece.
     Any,
     /// At the end of the value.
     Final,
@@ -67,7 +67,7 @@ fn prepare_text_piece(how: Preparation, kind: PieceKind, piece: &[u8], out: &mut
     }
 }
 
-/// Prepares, then doubles the spaces between words.
+/// Prepares a text, then doubles the spaces between words.
 fn prepare_doubled(how: Preparation, text: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     prepare(text, how, out);
@@ -93,7 +93,8 @@ pub fn pieces_match<'p>(value: &[u8], pieces: impl Iterator<Item = (PieceKind, &
     for (kind, piece) in pieces {
         let found = match kind {
             PieceKind::Initial => rest.strip_prefix(piece),
-            // The setup of a search for a piece takes time proportional to the piece's length.
+            // A piece longer than the rest is not searched for: the setup of a search takes time proportional
+            // to the piece's length.
             PieceKind::Any if piece.len() > rest.len() => None,
             PieceKind::Any => memchr::memmem::find(rest, piece).map(|at| &rest[at + piece.len()..]),
             PieceKind::Final => rest.strip_suffix(piece).map(|_| [].as_slice()),

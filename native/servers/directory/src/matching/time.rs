@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use wire::calendar::{date_of, days_until};
 
-/// The seconds since 1970 whose year in UTC has four digits. Other times cannot be written, but a time zone
-/// can lead to them.
+/// The seconds since 1970 whose year in UTC has four digits. Other times cannot be written in UTC, but a
+/// value with a time zone can mean such a time.
 const WRITABLE: RangeInclusive<i64> = days_until(0, 1, 1) * 86_400..=days_until(10_000, 1, 1) * 86_400 - 1;
 
 /// Appends `YYYYMMDDHHMMSS` in UTC and the fraction, if there is one, without its trailing zeros. Times of

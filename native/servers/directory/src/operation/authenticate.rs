@@ -30,7 +30,8 @@ pub(super) fn authenticate(
     authenticate_entry(name, password, turn).ok_or_else(invalid_credentials)
 }
 
-/// The entry of this name; `None` if there is none, or if `password` is not one of its passwords or is too long.
+/// The entry of this name; `None` if no entry has this name, or if `password` is not one of the entry's
+/// passwords or is too long.
 pub(super) fn authenticate_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Option<Authenticated> {
     let limits = &turn.settings.limits;
     if password.len() > limits.password_bytes {

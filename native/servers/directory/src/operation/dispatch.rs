@@ -68,8 +68,8 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
     Step::Next
 }
 
-/// If clients need a certificate over StartTLS, refuses all requests before TLS except those that clients
-/// need to begin it: reads of the root DSE, and StartTLS itself.
+/// If clients need a certificate over StartTLS, refuses all requests before TLS. Exceptions are reads of the
+/// root DSE, and StartTLS itself: clients need them to begin TLS.
 #[inline]
 fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -> Option<Refusal> {
     let tls = turn.settings.tls.as_ref().filter(|tls| tls.mutual)?;
@@ -95,7 +95,7 @@ const fn takes_time(operation: &Operation<'_>) -> bool {
 }
 
 /// RFC 4511 section 4.1.1: a message that cannot be parsed ends the connection. If only a part of its content
-/// is invalid, the message is answered, so that the client learns which message it was.
+/// is invalid, the message is answered, so that the client learns which message was invalid.
 fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Step {
     let answerable = match error {
         DecodeError::BadValue { .. }

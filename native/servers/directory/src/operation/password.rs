@@ -25,7 +25,7 @@ struct PasswordModifyRequest<'a> {
 
 /// The outcome of a request.
 pub(super) enum Modified {
-    /// The password is set; with the encoded response if the server generated the password.
+    /// The password is set. If the server generated the password, the encoded response has it.
     Done(Option<Vec<u8>>),
     /// The password is set if the old password passes this check.
     Slow(WaitingRequest, Check),
@@ -116,9 +116,9 @@ fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result
     }
 }
 
-/// The administrator may set any password; other users may set their own, and a password of which they know
-/// the old value. Without an administrator every client may write everything, passwords included. Returns the
-/// check of the old password, if a slow hash is left to check.
+/// The administrator may set any password. Other users may set their own password, and a password whose old
+/// value they know. Without an administrator every client may write everything, passwords included. Returns
+/// the check of the old password, if a slow hash is left to check.
 fn authorize(
     session: &Session,
     user: &[u8],

@@ -25,17 +25,17 @@ use crate::settings::Settings;
 use crate::store::{self, Entry, EntryId, Refusal, Store};
 use crate::turn::{Scratch, Turn};
 
-/// Entries evaluated between two readings of the clock: about ten microseconds of work.
+/// The entries that are evaluated between two readings of the clock: about ten microseconds of work.
 const CANDIDATES: usize = 256;
 
-/// Most terms evaluated between two readings of the clock: less than a millisecond of work. A filter of thousands of
-/// terms is evaluated on a few entries at a time.
+/// The highest number of terms that are evaluated between two readings of the clock: less than a millisecond
+/// of work. A filter of thousands of terms is evaluated on a few entries at a time.
 const EVALUATIONS: usize = 8_192;
 
 /// Longer filters are compiled without the lock on the store: this many bytes take a few milliseconds at most.
 const LONG: usize = 2 << 10;
 
-/// Entries answered before the size of the output buffer is checked again.
+/// The entries that are sent before the size of the output buffer is checked again.
 const MATCHES: usize = 8;
 
 /// A search that requests more attributes than this answers one entry at a time. A person has fewer
@@ -130,7 +130,7 @@ struct ScanContext<'d> {
 }
 
 impl Scan {
-    /// Runs the first stride of a search; `None` if this completes the search, as for a lookup.
+    /// Runs the first stride of a search; `None` if this stride completes the search, as for a lookup.
     #[inline]
     fn begin(
         search: &SearchRequest<'_>,
@@ -329,8 +329,8 @@ impl RunningSearch {
         }
     }
 
-    /// The number of matches to search for: one more than may be sent, to detect an exceeded size limit and a
-    /// further page.
+    /// The number of matches to search for: one more than the limits allow, to detect an exceeded size limit
+    /// and a further page.
     #[inline]
     fn wanted(&self, projection: &Projection) -> usize {
         // Each listed description is compared with each attribute of an entry, so a long list makes an entry

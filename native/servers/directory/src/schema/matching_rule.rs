@@ -26,10 +26,11 @@ pub enum Matching {
     OctetString,
     ObjectIdentifier,
     Uuid,
-    /// objectCategory: by the name of the category, or of a class in the category (MS-ADTS section
+    /// objectCategory is compared by the name of the category, or of a class in the category (MS-ADTS section
     /// 3.1.1.3.1.3.5).
     Category,
-    /// objectSid: as bytes, or as `S-1-5-21-1-2-3-1000` in a filter (MS-ADTS section 3.1.1.3.1.3.5).
+    /// objectSid is compared as bytes. A filter may also have the form `S-1-5-21-1-2-3-1000` (MS-ADTS section
+    /// 3.1.1.3.1.3.5).
     Sid,
 }
 
@@ -52,7 +53,7 @@ pub enum Role {
 /// Active Directory's rule for members of nested groups (MS-ADTS section 3.1.1.3.4.4.3).
 pub(crate) const IN_CHAIN: &[u8] = b"1.2.840.113556.1.4.1941";
 
-/// The rule of objectCategory. No client names it.
+/// The rule of objectCategory. No client names this rule.
 pub(super) static CATEGORY_RULE: MatchingRule = MatchingRule {
     oid: "2.5.13.1",
     name: "distinguishedNameMatch",
@@ -61,7 +62,7 @@ pub(super) static CATEGORY_RULE: MatchingRule = MatchingRule {
     role: Role::Equality,
 };
 
-/// The rule of objectSid. No client names it.
+/// The rule of objectSid. No client names this rule.
 pub(super) static SID_RULE: MatchingRule = MatchingRule {
     oid: "2.5.13.17",
     name: "octetStringMatch",

@@ -35,7 +35,7 @@ pub const MAX_UNDECLARED: usize = 4096;
 /// entryTtl (RFC 2589 section 7): clients may set it, yet it is computed from the deadline.
 const ENTRY_TTL: &str = "1.3.6.1.4.1.1466.101.119.3";
 
-/// The types and classes of Active Directory; they extend the standard definitions and replace some.
+/// The types and classes of Active Directory; they extend the standard definitions and replace some of them.
 pub(crate) const ACTIVE_DIRECTORY: &str = include_str!("definitions/active_directory.schema");
 
 /// objectCategory and objectSid, whose values are compared by Active Directory's own rules.
@@ -47,7 +47,7 @@ const OBJECT_CLASS: &str = "2.5.4.0";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// A definition that violates RFC 4512 section 4.1 and the format of OpenLDAP's schema files.
+    /// A definition that follows neither RFC 4512 section 4.1 nor the format of OpenLDAP's schema files.
     #[error("schema line {line}: {problem}; write it as RFC 4512 section 4.1 has it")]
     Malformed { line: usize, problem: String },
 }
@@ -80,7 +80,8 @@ impl Schema {
     /// tools request.
     pub fn standard() -> Self {
         let mut schema = Self::default();
-        // A test checks that the text is valid. If it were not, its types would count as undeclared.
+        // A test checks that the text is valid. If the text were invalid, its types would count as
+        // undeclared.
         let _ = schema.load(include_str!("definitions/standard.schema"));
         schema
     }
@@ -211,7 +212,7 @@ impl Schema {
         Some(self.insert_type(undeclared_type(name)))
     }
 
-    /// The name of the type that a description would declare, if there is room for it.
+    /// The name of the type that a description would declare, if there is room for another type.
     fn declarable<'d>(&self, description: &'d [u8]) -> Option<&'d str> {
         let has_room = self.undeclared < MAX_UNDECLARED && !has_too_many_options(description);
         std::str::from_utf8(base(description)).ok().filter(|name| has_room && is_descriptor(name))
@@ -368,8 +369,8 @@ pub(crate) fn base(description: &[u8]) -> &[u8] {
     &description[..end]
 }
 
-/// The most options of one description. Each requested option is searched among the stored ones. In practice,
-/// descriptions have a language option and a transfer option at most.
+/// The most options of one description. Each requested option is searched among the stored options. In
+/// practice, descriptions have a language option and a transfer option at most.
 const MAX_OPTIONS: usize = 32;
 
 /// Whether a description has more options than [`MAX_OPTIONS`].

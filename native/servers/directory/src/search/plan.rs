@@ -129,7 +129,8 @@ impl Planner<'_> {
             Node::And { end } => self.smallest(at + 1..*end as usize, most),
             Node::Or { end } => self.union(at + 1..*end as usize, most),
             Node::Not { .. } => None,
-            // Never true: an And with this node matches nothing, and an Or gains nothing from it.
+            // An Undefined node is never true: an And with this node matches nothing, and an Or gains nothing
+            // from it.
             Node::Undefined => Some((Source::Nothing, 0)),
             Node::Item(item) => self.item(item, most),
         }
@@ -159,7 +160,8 @@ impl Planner<'_> {
         best
     }
 
-    /// The union of an Or's sources, if each operand has one and the sum is not too large.
+    /// The union of an Or's sources, if each operand has a source and the sum of their candidates is not too
+    /// large.
     fn union(&mut self, nodes: Range<usize>, most: u64) -> Option<Plan> {
         let mut sources = Vec::new();
         let mut sum = 0;
@@ -234,7 +236,7 @@ enum PlanCost {
     Lookup,
     /// Listing the candidates.
     Listing,
-    /// As cheap as a lookup, but useless: nearly every entry has the class.
+    /// A lookup that is useless, because nearly every entry has the class.
     EveryEntry,
 }
 

@@ -7,9 +7,9 @@ use crate::store::Store;
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     Nothing,
-    /// Sorted.
+    /// The numbers of entries, sorted.
     Few([u32; 8], usize),
-    /// Sorted.
+    /// The numbers of entries, sorted.
     Sorted(Box<[u32]>),
     /// The entries under a key of an index.
     Listed(Key),

@@ -18,7 +18,7 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(super) slow_binds: Arc<SlowBinds>,
     pub(super) clock: Clock,
-    /// Whether the server is stopping: further messages are ignored.
+    /// Whether the server is stopping. A stopping server ignores further messages.
     pub(super) stopping: AtomicBool,
     pub(super) published: Box<[Published]>,
 }

@@ -2,7 +2,7 @@
 
 use crate::turn::Turn;
 
-/// Four times a second: an entry is removed at most this long after its expiry.
+/// The time between two removals of expired entries: an entry is removed at most this long after its expiry.
 const INTERVAL_MS: u64 = 250;
 
 /// Entries that expire under one write lock, which takes far less than a millisecond: lookups wait for the

@@ -178,7 +178,7 @@ impl Store {
         }
     }
 
-    /// Makes roots below a new entry its children: a suffix may be added after a suffix below it.
+    /// Makes roots below a new entry its children: a suffix can be added after a suffix below it.
     fn adopt(&mut self, id: u32) {
         let name = self.dn_of(id).unwrap_or_default().to_vec();
         let roots = std::mem::take(&mut self.roots);
@@ -207,7 +207,7 @@ pub(super) fn write_body(dn: &[u8], list: &[u8], out: &mut Vec<u8>) {
     ber::write_element(out, tag::SEQUENCE, list);
 }
 
-/// Removes entryTtl from the attributes and returns it.
+/// Removes entryTtl from the attributes and returns its value.
 pub(super) fn take_ttl(schema: &Schema, draft: &mut Draft<'_>) -> Result<Option<u32>, Refusal> {
     let Some(value) = schema.resolve(b"entryTtl").and_then(|id| draft.take(id)) else {
         return Ok(None);

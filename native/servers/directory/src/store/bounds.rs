@@ -13,8 +13,8 @@ const LEAST_ATTRIBUTE_BYTES: usize = 7;
 const LEAST_VALUE_BYTES: usize = 2;
 
 impl Limits {
-    /// Refuses a list with too many attributes or values. Most lists are too short for that and are not
-    /// counted.
+    /// Refuses a list with too many attributes or values. Most lists are too short to exceed the limits, and
+    /// are not counted.
     #[inline]
     pub(super) fn check_list(&self, list: Attributes<'_>) -> Result<(), Refusal> {
         let bytes = list.0.len();

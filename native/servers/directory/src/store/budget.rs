@@ -43,13 +43,13 @@ impl Budget {
         !self.spend(if self.left == 0 { 1 } else { 0 })
     }
 
-    /// Subtracts past costs.
+    /// Subtracts costs that have arisen already.
     #[inline]
     pub(crate) const fn charge(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes);
     }
 
-    /// Subtracts the costs of the next step. Returns false, and evaluation is cut off, if less is left.
+    /// Subtracts the costs of the next step. If less is left, evaluation is cut off, and the result is false.
     #[inline]
     pub(crate) const fn spend(&mut self, bytes: usize) -> bool {
         self.cut |= bytes > self.left;

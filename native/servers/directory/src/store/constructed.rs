@@ -70,8 +70,8 @@ impl Store {
         if has { vec![Cow::Owned(value)] } else { Vec::new() }
     }
 
-    /// The groups of which a name is a member; with `nested`, direct or indirect, each once. Incomplete if the budget
-    /// is exhausted.
+    /// The groups of which a name is a direct member; with `nested`, a direct or indirect member. Each group
+    /// occurs once. Incomplete if the budget is exhausted.
     pub(crate) fn groups_of(
         &self,
         dn: &[u8],
@@ -98,7 +98,7 @@ impl Store {
         };
         let effort = &mut scratch.effort;
         effort.begin(self.limits.filter_work);
-        // If two entries have the name, it is ambiguous and means neither.
+        // If two entries have the name, the name is ambiguous and means neither entry.
         let mut the_one = |attribute, value| match *self.having(attribute, value, now, effort) {
             [id] => Ok(Some(EntryId(id))),
             [] => Ok(None),

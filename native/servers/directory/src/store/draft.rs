@@ -10,7 +10,7 @@ use super::Refusal;
 use crate::matching::number;
 use crate::schema::{AttributeId, Matching, Schema, base};
 
-/// Attributes in order. Values are decoded only when they are changed.
+/// The attributes in their order. Values are decoded only when they are changed.
 #[derive(Debug, Default)]
 pub(super) struct Draft<'a> {
     attributes: Vec<DraftAttribute<'a>>,
@@ -91,7 +91,7 @@ fn matching(schema: &Schema, id: AttributeId) -> Matching {
     schema.attribute(id).equality.map_or(Matching::OctetString, |rule| rule.matching)
 }
 
-/// The key that equal values share: the normal form, or the value itself without a normal form.
+/// The key that equal values share: the normal form or, if a value has no normal form, the value itself.
 fn key(schema: &Schema, matching: Matching, value: &[u8]) -> Vec<u8> {
     let mut key = vec![1];
     if !matching.normalise(schema, value, &mut key) {

@@ -26,7 +26,7 @@ pub(super) enum Inspection {
 pub(super) struct Inspector {
     /// The index keys of the list last inspected.
     pub(super) keys: Vec<Key>,
-    /// For each type, its successor in the last list; at `first`, the first type of that list.
+    /// For each type, the type that followed in the last list; at index `first`, the first type of that list.
     successors: Vec<u16>,
     first: usize,
     /// A bit for each type seen in this list.
@@ -206,8 +206,8 @@ impl Inspector {
         }
     }
 
-    /// Whether the first two values differ. Most attributes with several values have two: two protocols, two
-    /// ports.
+    /// Whether the first two values differ. Most attributes with several values have two, such as two
+    /// protocols or two ports.
     fn differ(&mut self, schema: &Schema, kind: &AttributeType, values: Values<'_>) -> bool {
         let mut values = values.iter().flatten();
         let (Some(first), Some(second)) = (values.next(), values.next()) else {

@@ -46,7 +46,8 @@ impl Store {
     }
 
     /// Removes up to `budget` expired entries; returns their number. Must be called at least once a second;
-    /// after a full budget there may be more. An entry with subordinates stays until they are removed.
+    /// if the budget is used up, more entries can have expired. An entry with subordinates stays until they
+    /// are removed.
     pub fn expire(&mut self, now: UnixSeconds, budget: usize) -> usize {
         let mut writer = self.writer.take().unwrap_or_default();
         let mut removed = 0;

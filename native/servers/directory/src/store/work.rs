@@ -45,7 +45,7 @@ fn of_values<'a>(schema: &Schema, name: &[u8], values: Values<'a>) -> impl Itera
     values.iter().flatten().map(move |value| of_value(matching, value, &mut decoded))
 }
 
-/// The work for one value with this comparison; `decoded` is a buffer for parts of names.
+/// The work for one value with this matching rule; `decoded` is a buffer for parts of names.
 pub(crate) fn of_value(matching: Matching, value: &[u8], decoded: &mut Vec<u8>) -> usize {
     match matching {
         Matching::DistinguishedName => of_name(value, decoded),
