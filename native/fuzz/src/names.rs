@@ -1,4 +1,4 @@
-//! Names: a name that was read has one normal form, which is its own normal form.
+//! Names: a name that was read has one normal form, and a normal form is its own normal form.
 
 use wire::dn::{Dn, MAX_DN_BYTES, Plain, escape_value, normal};
 use wire::text::{Preparation, prepare};

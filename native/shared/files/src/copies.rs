@@ -13,7 +13,7 @@ const MOST_FILES: u64 = 64 << 10;
 /// The total size of a set's copies.
 const MOST_BYTES: usize = 32 << 20;
 
-/// The contents of a set's first files, each copied at its first use if there is room.
+/// The contents of a set's first files. A content is copied at its first use, if there is room.
 #[derive(Debug)]
 pub struct Copies {
     /// The copies by file number. A copy is empty if there was no room.

@@ -19,7 +19,7 @@ const ENOUGH: usize = 32 << 10;
 pub struct AccessLog {
     file: File,
     lines: Vec<u8>,
-    /// The time of the current lines, in seconds and as text.
+    /// The time of the collected lines, in seconds and as text.
     second: u64,
     date: String,
 }
@@ -87,7 +87,7 @@ pub(crate) fn asked(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The length of an answer's body according to its head; `-` if the head has none.
+/// The length of an answer's body according to its head; `-` if the head has no length.
 fn length(answer: &[u8]) -> &[u8] {
     const NAME: &[u8] = b"\r\nContent-Length: ";
     let head = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(answer.len());

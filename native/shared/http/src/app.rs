@@ -35,7 +35,7 @@ pub trait App: Sized {
     /// Reads a header line whose name begins with neither `h` nor `e`.
     fn line<'a>(lines: &mut Self::Lines<'a>, line: &'a [u8]);
 
-    /// Answers a valid request, or begins to receive its body, or hands it to another thread.
+    /// Answers a valid request, or begins to receive its body, or hands the request to another thread.
     fn begin(request: &Request<'_, Self::Lines<'_>>, turn: &mut Turn<Self>) -> Progress<Self>;
 
     /// Continues with a request whose body is complete.

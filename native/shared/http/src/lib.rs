@@ -2,7 +2,7 @@
 //! handles a connection.
 //!
 //! `wire::http` parses heads and bodies, `net` provides the sockets. A server implements [`App`], with its
-//! routes and bodies, and runs an [`HttpService`] of it on each thread.
+//! routes and bodies, and runs an [`HttpService`] of this `App` on each thread.
 
 mod access_log;
 mod answer;

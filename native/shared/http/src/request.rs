@@ -13,8 +13,8 @@ pub struct RequestLimits {
     pub body_bytes: usize,
 }
 
-/// Reads the head at the start of `bytes`; `None` if it is incomplete. `other` gets the header lines that
-/// [`Lines`] does not read.
+/// Reads the head at the start of `bytes`; `None` if the head is incomplete. `other` gets the header lines
+/// that [`Lines`] does not read.
 #[inline]
 pub(crate) fn read<'a>(
     bytes: &'a [u8],
@@ -37,7 +37,7 @@ pub(crate) fn read<'a>(
 /// The status that answers invalid bytes. The connection cannot be used any further.
 pub(crate) fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
     match error {
-        // The request line is incomplete, so the target is too long.
+        // The bytes have no line end, so the request line is too long because of its target.
         HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
         HeadError::TooLong | HeadError::TooMany => "431 Request Header Fields Too Large",
         HeadError::BadCoding => "501 Not Implemented",

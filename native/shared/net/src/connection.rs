@@ -82,7 +82,7 @@ enum Stage {
 
 pub(crate) struct Connection<S: Service> {
     stream: Stream<TcpStream>,
-    /// Counts this connection against the limits of connections until dropped.
+    /// Counts this connection against the limits of connections until this field is dropped.
     _pass: Pass,
     session: S::Session,
     stage: Stage,

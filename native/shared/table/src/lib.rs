@@ -159,7 +159,7 @@ impl Table {
         self.text.get(begin..end)
     }
 
-    /// A digest that is the same for equal columns only: SHA-256 of `name` and of the column's cells, a line
+    /// A digest that is equal only for equal columns: SHA-256 of `name` and of the column's cells, a line
     /// feed before each, in hexadecimal digits.
     pub fn digest(&self, name: &str, column: usize) -> String {
         let mut sha = Sha256::new();
@@ -181,7 +181,7 @@ fn twice(columns: &[String]) -> Option<usize> {
 /// Reads at most `most` + 1 bytes from the beginning of a file. The file must not exceed [`MAX_BYTES`].
 fn content(path: &Path, most: u64) -> Result<Vec<u8>, ReadError> {
     let failed = |source| ReadError::File { path: path.to_owned(), source };
-    // Checked before the file is opened: opening a pipe without a writer would wait.
+    // The type is checked before the file is opened, because opening a pipe without a writer would wait.
     let found = path.metadata().map_err(failed)?;
     if !found.is_file() {
         return Err(ReadError::NotRegular(path.to_owned()));

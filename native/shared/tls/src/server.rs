@@ -69,7 +69,8 @@ impl Acceptor {
         let (chain, secret) = identity;
         let mut config =
             builder.with_single_cert(chain, secret).map_err(|error| pem::together(error, cert, key))?;
-        // Tickets instead of a session cache: the server stores nothing for clients that never return.
+        // Sessions are resumed with tickets instead of a cache, so the server stores nothing for clients that
+        // never return.
         config.ticketer = rustls::crypto::ring::Ticketer::new().map_err(ConfigError::Unusable)?;
         config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
         Ok(Self { config: Arc::new(config), made })

@@ -113,7 +113,7 @@ impl Session {
             return socket.read(room);
         }
         let (mut count, mut emptied, mut fruitless) = (0, false, 0);
-        // A return before the buffer is full would mean that no data is left.
+        // The loop continues because a return before the buffer is full would mean that no data is left.
         while fruitless < READS {
             let taken = self.take(room.get_mut(count..).unwrap_or_default())?;
             count += taken;
@@ -133,7 +133,7 @@ impl Session {
         if count > 0 { Ok(count) } else { Err(ErrorKind::Interrupted.into()) }
     }
 
-    /// Reads, and returns as soon as any data is available, for blocking sockets.
+    /// For blocking sockets: reads, and returns as soon as any data is available.
     pub fn read_some<S: Read + Write>(&mut self, socket: &mut S, room: &mut [u8]) -> io::Result<usize> {
         loop {
             let count = self.take(room)?;

@@ -53,7 +53,7 @@ pub struct Tlv<'a> {
 
 /// The length of an element's header and of its content; `None` if the header is incomplete.
 ///
-/// The content need not be there: callers that read from a socket need the length before the bytes have
+/// The content need not be in `bytes`: callers that read from a socket need the length before the bytes have
 /// arrived.
 #[inline]
 pub fn header(bytes: &[u8]) -> Result<Option<(usize, usize)>, BerError> {

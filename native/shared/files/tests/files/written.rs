@@ -134,7 +134,8 @@ fn a_write_cancelled_at_any_time_is_continued() {
             if left == 0 {
                 return Break(());
             }
-            // Longer than the interval between two reports, so the next piece is reported again.
+            // This pause is longer than the interval between two reports, so the next piece is reported
+            // again.
             std::thread::sleep(Duration::from_millis(101));
             Continue(())
         });

@@ -3,7 +3,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct LdifError {
-    /// From 1; for a folded line, its first line.
+    /// The number of the line, from 1. For a folded line, the number of its first line.
     pub line: u64,
     pub problem: Problem,
 }

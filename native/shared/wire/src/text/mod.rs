@@ -18,8 +18,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use fold::{Mapped, map, push_folded};
 
-/// Normalisation takes up to a microsecond per byte and may return eleven bytes for one: a message of 4 MiB
-/// would take seconds. Filters are never longer than this limit.
+/// Normalisation takes up to a microsecond per byte and may return eleven bytes for one byte, so a message of
+/// 4 MiB would take seconds. Filters are never longer than this limit.
 pub const NORMALISED_BYTES: usize = 64 << 10;
 
 /// The variant of string preparation.
@@ -99,7 +99,8 @@ fn prepare_text(text: &str, how: Preparation, spaces: &mut Spaces<'_>) {
     let long = mapped.len() > NORMALISED_BYTES;
     let mut prepared = if long { Cow::Borrowed(mapped.as_str()) } else { nfkc(&mapped) };
     if how.fold_case {
-        // The folded text may need normalisation, and the normalised text, as with U+0345, folding again.
+        // The folded text may need normalisation, and the normalised text may need another folding, as with
+        // U+0345.
         for _ in 0..2 {
             let mut folded = String::with_capacity(prepared.len());
             prepared.chars().for_each(|c| push_folded(c, &mut folded));
