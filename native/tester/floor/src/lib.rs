@@ -6,7 +6,7 @@
 //! there is no second read. The server ([`NullResponder`]) should run in its own process; otherwise its CPU
 //! time counts as the client's.
 //!
-//! [`exchange`] uses open connections, [`connect_cycles`] opens one for each operation.
+//! [`exchange`] uses open connections, [`connect_cycles`] opens a connection for each operation.
 //!
 //! # Accuracy
 //!

@@ -1,9 +1,9 @@
 //! The maximum utilisation of several cores by a mix of operations at which few enough operations end late.
 //!
 //! The model is one FCFS queue with Poisson arrivals, and service times that are exponential around the mean
-//! of each kind (hyperexponential in all). There is no formula for the late share of such a mix, so arrivals
-//! are simulated, always with the same random numbers. More load then makes every wait longer, and bisection
-//! finds the limit.
+//! of each kind (the mix is hyperexponential). There is no formula for the late share of such a mix, so
+//! arrivals are simulated, always with the same random numbers. More load then makes every wait longer, and
+//! bisection finds the limit.
 
 /// A kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Kind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
     pub within_s: f64,
-    /// The share of operations that may take longer.
+    /// The allowed share of operations that take longer.
     pub late: f64,
 }
 
@@ -30,7 +30,7 @@ const MOST: f64 = (1 << 23) as f64;
 /// each kind that matters.
 const TIMES: f64 = 100.0;
 
-/// Expected number of late spells in a simulation whose late share is just the allowed share.
+/// Expected number of late spells in a simulation whose late share is exactly the allowed share.
 const SPELLS: f64 = 10.0;
 
 /// A kind matters if its part of the load, times `busy / (1 - busy)`, exceeds this fraction of the allowed
@@ -65,7 +65,8 @@ pub fn busy_limit(kinds: &[Kind], cores: usize, promise: Promise) -> Option<f64>
     Some(low).filter(|busy| *busy > 0.0)
 }
 
-/// The share of operations that end late: with exponential times of each kind, and with constant times.
+/// The share of operations that end late, if the service times of each kind are exponential, and if they are
+/// constant.
 #[derive(Debug, Clone, Copy, Default)]
 struct Late {
     random: f64,
@@ -79,10 +80,10 @@ impl Late {
 }
 
 struct Queue {
-    /// Their weights sum to 1.
+    /// The weights of the kinds sum to 1.
     kinds: Vec<Kind>,
     mean_s: f64,
-    /// The mean of the squared times, divided by the square of their mean.
+    /// The mean of the squared service times, divided by the square of the mean service time.
     scatter: f64,
     cores: usize,
     promise: Promise,
@@ -123,8 +124,9 @@ impl Queue {
             of_load * ratio > MATTERS * self.promise.late
         });
         let rarest = matter.map(|kind| kind.weight).fold(1.0, f64::min);
-        // A late spell lasts one correlation length. If few operations may be late, spells are rare, and a simulation
-        // without a spell is too optimistic: for 300 service times at 99.9 %, nine times the allowed share was late.
+        // A late spell lasts one correlation length. If few operations may be late, spells are rare, and a
+        // simulation without a spell is too optimistic: with an objective of 300 service times for 99.9 % of
+        // operations, nine times the allowed share was late.
         let spells = SPELLS / self.promise.late;
         FEWEST.max(TIMES.max(spells) * remembers).max(TIMES / rarest)
     }

@@ -49,7 +49,7 @@ impl NullResponder {
             connections: Vec::new(),
             free: Vec::new(),
             request: sizes.request,
-            // Several requests may arrive together: one write answers up to sixteen.
+            // Several requests may arrive together: one write answers up to sixteen requests.
             responses: vec![b'.'; sizes.response * 16].into_boxed_slice(),
             response: sizes.response,
             space: vec![0; SPACE].into_boxed_slice(),
@@ -68,7 +68,7 @@ impl NullResponder {
 
     /// The number of answered requests so far.
     pub fn answered(&self) -> u64 {
-        // Relaxed: the number is for display, and is one turn late at most.
+        // Relaxed: the number is for display, and lags by one turn of the loop at most.
         self.shared.answered.load(Ordering::Relaxed)
     }
 
@@ -159,7 +159,7 @@ impl Server {
         let mut open = connection.pending == 0 || connection.write_pending(&self.responses).is_ok();
         while open && connection.pending == 0 {
             let Ok(read) = connection.stream.read(&mut self.space) else {
-                // The write would block or failed: the next event tells which.
+                // The write would block or failed: the next event shows which.
                 open = !event.is_read_closed() && !event.is_error();
                 break;
             };
