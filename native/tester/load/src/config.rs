@@ -65,7 +65,7 @@ pub enum Verify {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Schedule {
-    /// An operation starts when the previous one is over.
+    /// An operation starts when the previous operation is over.
     #[default]
     Closed,
     /// Closed with a varying number of users. Operations are counted in spans from the first cut on.

@@ -1,4 +1,4 @@
-//! Which row of a source comes next.
+//! The choice of the next row of a source.
 //!
 //! | deal | rows of a thread |
 //! |---|---|
@@ -65,7 +65,7 @@ impl Part {
         Self { first, stride, count: rows.saturating_sub(first).div_ceil(stride) }
     }
 
-    /// As [`Part::new`], but all rows if some parts would be empty.
+    /// Like [`Part::new`], but a part has all rows if some parts would be empty.
     fn or_all(rows: u64, first: u64, stride: u64) -> Self {
         if rows < stride { Self::new(rows, 0, 1) } else { Self::new(rows, first, stride) }
     }
@@ -233,7 +233,7 @@ impl Permutation {
 /// Rounds of the Feistel network. With many places, four rounds are a pseudorandom permutation (Luby and
 /// Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", 1988). With a hundred
 /// places, the first two outputs of four rounds were not uniform (chi-square 4,618 at 4,159 degrees of
-/// freedom); those of six rounds were.
+/// freedom); the outputs of six rounds were.
 const STEPS: usize = 6;
 
 /// A permutation without a table: a Feistel network over as many bits as the last place has, repeated until
@@ -242,7 +242,7 @@ const STEPS: usize = 6;
 #[derive(Debug, Clone)]
 struct Feistel {
     count: u64,
-    /// The bits of the left half, and of the right one.
+    /// The number of bits in the left half, and in the right half.
     left: u32,
     right: u32,
     keys: [u64; STEPS],
@@ -270,8 +270,8 @@ impl Feistel {
     fn walk(&self, at: u64) -> u64 {
         let (narrow, wide) = ((1 << self.left) - 1, (1 << self.right) - 1);
         let (mut left, mut right) = (at >> self.right, at & wide);
-        // The halves change places, and with them their lengths: after an even number of steps they are
-        // as before.
+        // Each step swaps the halves, whose lengths may differ. After an even number of steps, each half has
+        // its first length.
         for keys in self.keys.chunks_exact(2) {
             (left, right) = (right, (left ^ mix(right ^ keys[0])) & narrow);
             (left, right) = (right, (left ^ mix(right ^ keys[1])) & wide);
@@ -325,7 +325,7 @@ mod tests {
         (0..rows).map(|_| cursor.take().unwrap()).collect()
     }
 
-    /// How often each row came.
+    /// Counts how often each row was dealt.
     fn counted(rows: u64, came: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let mut seen = vec![0; rows as usize];
         came.into_iter().for_each(|row| seen[row as usize] += 1);

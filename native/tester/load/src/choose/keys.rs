@@ -137,8 +137,8 @@ struct Scatter {
 
 impl Scatter {
     fn new(count: u64, seed: u64) -> Self {
-        // With a factor near the golden section neighbours land far apart. Any factor without a common
-        // divisor is one-to-one.
+        // With a factor near the golden section, neighbouring ranks belong to distant people. Any factor
+        // without a common divisor is one-to-one.
         let mut factor = ((count as f64 * 0.618_033_988_75) as u64).max(1);
         while gcd(factor, count) != 1 {
             factor += 1;

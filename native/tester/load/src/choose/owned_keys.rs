@@ -1,8 +1,8 @@
-//! The people that the lanes of one thread may update; a person is updated by one lane at a time.
+//! The people that the lanes of one thread update. One lane at a time updates a person.
 
 use std::collections::HashSet;
 
-/// People `place`, `place + stride`, ... below `size`, and the taken ones among them.
+/// People `place`, `place + stride`, ... below `size`, and the taken people among them.
 ///
 /// Threads, and engines that share a site, start at different places, so they need no coordination.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl OwnedKeys {
         Self { size, place, stride, taken: HashSet::new(), contested: HashSet::new() }
     }
 
-    /// Takes the first free person from `preferred` on; `None` if all are taken.
+    /// Takes the first free person from `preferred` on; `None` if all people are taken.
     pub fn take(&mut self, preferred: u64) -> Option<u64> {
         let count = self.size.saturating_sub(self.place).div_ceil(self.stride);
         if self.taken.len() as u64 >= count {

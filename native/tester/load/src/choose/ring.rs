@@ -1,7 +1,7 @@
 //! The people that a run adds: a ring of keys, shared by all threads in blocks.
 //!
-//! Adds take people from `start` on, each once. After `keys` people the ring begins again, and a key is free
-//! only after its entry was removed. So a clean-up looks at `keys` people from `start` on and no more,
+//! Adds take people from `start` on, each once. After `keys` people the ring begins again, and a key is
+//! reused after its entry was removed. So a clean-up looks at `keys` people from `start` on and no more,
 //! however the run ended.
 
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub struct Key {
 impl Ring {
     /// A ring of `keys` people from `start` on, for this number of threads. `keys` must not be 0.
     pub fn new(start: u64, keys: u64, threads: u64) -> Self {
-        // The ring holds several blocks per thread. Otherwise a fast thread could come round to a key that a
-        // slow thread still holds.
+        // The ring holds several blocks per thread. Otherwise a fast thread could reach a key that a slow
+        // thread still holds.
         let block = (keys / threads.max(1).saturating_mul(8)).clamp(1, BLOCK);
         Self { start, keys: keys.max(1), block, handed_out: AtomicU64::new(0) }
     }

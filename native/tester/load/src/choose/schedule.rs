@@ -2,8 +2,9 @@
 //!
 //! # Closed
 //!
-//! A lane starts its next operation when the last one is answered, after its think time. A slow target
-//! gets less load: the result is the target's capacity, not its latency under independent arrivals.
+//! A lane starts its next operation after its previous operation was answered and its think time has passed.
+//! A slow target gets less load: the result is the target's capacity, not its latency under independent
+//! arrivals.
 //!
 //! # Open
 //!
@@ -15,7 +16,7 @@
 //!
 //! *Poisson* arrivals are the arrivals of independent people. Their gaps are exponential, so some people
 //! arrive in bursts, which a nearly saturated server queues. Each thread draws its own arrivals; `k` Poisson
-//! streams of `rate / k` are together one of `rate`, so threads and workers share nothing.
+//! streams of `rate / k` are together a Poisson stream of `rate`, so threads and workers share nothing.
 //!
 //! *Even* arrivals have constant gaps: arrival `n` is due at `origin + n / rate`, and queues are as short as
 //! possible.
@@ -45,8 +46,8 @@
 //! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random arrivals at `rate / k`.
 //! When the set of threads that have lanes changes, a new division begins at one time for all of them
 //! ([`Arrivals::divide`]). The new shares take each even arrival from that time on exactly once. Random
-//! arrivals from that time on are drawn anew. As a Poisson process is memoryless, it stays one, provided that
-//! the time does not depend on future arrivals.
+//! arrivals from that time on are drawn anew. A Poisson process is memoryless, so the new arrivals are a
+//! Poisson process, too, provided that the time does not depend on future arrivals.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -160,7 +161,7 @@ impl Pace {
     }
 }
 
-/// One thread's part of the arrivals: even ones with `n mod of = index`, or one of `of` random streams.
+/// One thread's part of the arrivals: even arrivals with `n mod of = index`, or one of `of` random streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub index: u64,
@@ -198,7 +199,7 @@ struct Stream {
 }
 
 /// A copy of the stream that runs ahead of the taken arrivals and counts due arrivals. It passes each arrival
-/// once, as a backlog may be long.
+/// once, because a backlog may be long.
 #[derive(Debug)]
 struct Ahead {
     stream: Stream,
@@ -282,7 +283,7 @@ impl Arrivals {
     }
 
     /// Counts the whole backlog, and its arrivals that were due in a window. The window must be the window of
-    /// the previous call, or the one after it if the previous window has ended.
+    /// the previous call, or the next window if the previous window has ended.
     pub fn waiting(&mut self, now_ns: u64, window_ns: &Range<u64>) -> Waiting {
         let mut ahead = match self.ahead.take() {
             Some(ahead) if ahead.passed < self.taken => self.ahead_at(window_ns),

@@ -52,9 +52,9 @@ impl Link {
         match endpoint.sources.connect() {
             Ok(socket) => {
                 if tls.is_some() {
-                    // The end of a handshake and the first request are two small segments: by
-                    // Nagle's algorithm the second waits for the acknowledgement of the first,
-                    // which the server's kernel may hold back for 40 ms (RFC 1122 4.2.3.2).
+                    // The end of a handshake and the first request are two small segments: by Nagle's
+                    // algorithm the second segment waits for the acknowledgement of the first segment, which
+                    // the server's kernel may hold back for 40 ms (RFC 1122 4.2.3.2).
                     socket.set_tcp_nodelay(true).map_err(|error| Failure::of_system(&error))?;
                 }
                 Ok(Self::Opening(Channel { socket, tls }))
@@ -81,7 +81,7 @@ impl Link {
     }
 
     /// Switches Nagle's algorithm off. Several small requests are in flight, and each would wait until the
-    /// previous one is acknowledged.
+    /// previous request is acknowledged.
     pub(crate) fn send_at_once(&self) {
         if let Self::Up(channel) | Self::Opening(channel) = self {
             // If this fails, the requests are only slower.

@@ -268,7 +268,7 @@ impl Engine {
         let deadline_ns = now_ns().saturating_add(nanos(timeout));
         let replies = self.ask(|reply| Ok(Command::Finish { deadline_ns, reply }));
         let snapshot = replies.and_then(|replies| self.snapshot(replies));
-        // Also after an error: once `stop` returns, nothing loads the target.
+        // The threads are joined even after an error: once `stop` has returned, nothing loads the target.
         self.workers.iter_mut().for_each(Handle::join);
         snapshot
     }

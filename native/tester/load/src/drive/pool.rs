@@ -112,7 +112,7 @@ pub(crate) struct Pool {
     /// Lanes that wait until a connection is open.
     waiting: Vec<Waiting>,
     pending_writes: Vec<u32>,
-    /// Connections to close, or to open anew.
+    /// Connections to close, or to reopen.
     dead: Vec<u32>,
 }
 
@@ -145,7 +145,7 @@ impl Pool {
 
     const fn wanted(&self) -> u64 {
         match self.size {
-            // Connections outlive the lanes.
+            // Connections stay open after the last lane has ended.
             Some(size) if self.lanes > 0 || self.staying > 0 => size as u64,
             Some(_) => 0,
             None => self.lanes.div_ceil(self.places as u64),

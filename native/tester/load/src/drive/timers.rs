@@ -13,7 +13,7 @@ use crate::record::clock::{now_ns, timespec};
 
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// A timer that ends a poll. It has microseconds, whereas the timeout of epoll_wait counts whole
+/// A timer that ends a poll. Its resolution is microseconds, whereas the timeout of epoll_wait counts whole
 /// milliseconds.
 #[derive(Debug)]
 pub(crate) struct Alarm {

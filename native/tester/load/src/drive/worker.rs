@@ -30,8 +30,8 @@ use crate::record::failure::Failure;
 use crate::record::log::Entry;
 use crate::record::recorder::{Sample, Slot, Spans, Split};
 
-/// How often operations in flight are checked for timeouts. Timeouts are seconds, so noticing one 10 ms late
-/// is exact enough.
+/// How often operations in flight are checked for timeouts. Timeouts are seconds, so a delay of 10 ms is
+/// acceptable.
 const TICK_NS: u64 = 10 * MILLI;
 
 /// The number of lanes that are started before running lanes get their turn.
@@ -255,8 +255,8 @@ impl<P: Protocol> Worker<P> {
 
     /// Waits for events, and notes the earliest time at which the answers among them may have arrived.
     ///
-    /// Events that a poll reports at once have arrived since the previous poll. For events during a sleep see
-    /// [`quiet_since`].
+    /// Events that a poll reports without sleeping have arrived since the previous poll. For events during a
+    /// sleep see [`quiet_since`].
     fn poll_events(&mut self, events: &mut Events) -> io::Result<()> {
         self.context.quiet_ns = self.looked_ns;
         let has_work = !self.starting.is_empty()

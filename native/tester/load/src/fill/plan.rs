@@ -247,7 +247,7 @@ impl Plan {
         Ok(text)
     }
 
-    /// As [`Self::text`], after checking every cell that the text may consist of.
+    /// Like [`Self::text`], but first checks every cell that the text may consist of.
     pub(crate) fn checked(
         &self,
         template: &Template,
@@ -377,7 +377,7 @@ impl Plan {
         text.write(&self.sources, data, rng, out);
     }
 
-    /// As [`Self::shown`], but captures are replaced by their names, too: a capture may be as secret as a
+    /// Like [`Self::shown`], but captures are replaced by their names, too: a capture may be as secret as a
     /// password.
     pub(crate) fn shown_without_captures(&self, template: &Template, block: &Block) -> Result<Text> {
         let mut template = template.clone();

@@ -1,4 +1,4 @@
-//! The workloads of the product are the same programs as before they were scenario files.
+//! The built-in workloads, which are scenario files, compile to the same programs as before.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;

@@ -14,7 +14,7 @@ use super::{Http, LaneState, Stage};
 use crate::record::failure::Failure;
 use crate::record::report::Report;
 
-/// A request for a file of a class. Each request draws one of the class's files, all with the same
+/// A request for a file of a class. Each request draws one of the class's files; all files have the same
 /// probability.
 #[derive(Debug)]
 pub struct FileRequest {

@@ -1,5 +1,5 @@
-//! Steps that follow redirects. All requests on the way are one request of the step, and its answer is the
-//! last answer.
+//! Steps that follow redirects. A request and the redirects after it count as one request of the step, whose
+//! answer is the last answer.
 //!
 //! A redirect may lead to another path of the same host, port and scheme. The next request uses the step's
 //! connection, which is opened again if an answer ends it. Cookies of redirects are kept; nothing else in

@@ -125,7 +125,7 @@ impl Http {
         *missing = part.map(Missing::Header);
     }
 
-    /// The failure of an answer, the worst kind first.
+    /// The failure of an answer; the worst failure if there are several.
     #[inline]
     pub(super) fn judge(&mut self, ask: &Ask, lane: &mut LaneState, body: Option<&[u8]>) -> Option<Failure> {
         let (verify, body) = (self.shared.verify, body.unwrap_or_default());

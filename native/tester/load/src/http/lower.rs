@@ -135,7 +135,7 @@ impl Requests<'_> {
         self.next.replace(self.next.get() + 1)
     }
 
-    /// The requests of a step. One of them is drawn, all with the same probability.
+    /// The requests of a step. One of the requests is drawn; all have the same probability.
     fn ask(&self, place: &Place<'_>, step: &Step, cookies: bool) -> Result<Vec<Request>> {
         let Place { script, plan, block, scenario, spec } = place;
         let host = self.host(scripted::connection(scenario, &step.on)?)?;

@@ -2,7 +2,7 @@
 //!
 //! A server that stores people as the population encodes them sends exactly these bytes, so bytes are
 //! compared first. Only if they differ, the entry is parsed: servers may order attributes and values as they
-//! like, write names in any case, and add operational attributes.
+//! like, write names in upper or lower case, and add operational attributes.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;

@@ -32,7 +32,8 @@ pub type Row = (Arc<str>, Arc<str>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Do {
-    /// An operation begins. It is recorded in this row; with `None` only its steps are recorded.
+    /// An operation begins. It is recorded in this row; if the row is `None`, its steps are recorded, but not
+    /// the operation.
     Begin(Option<Row>),
     /// A whole pass begins. Its time includes its think times.
     BeginPass(Option<Row>),

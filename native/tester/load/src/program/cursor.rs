@@ -12,8 +12,8 @@ use crate::record::clock::{MILLI, SECOND};
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
-/// Ops that a user may walk without a request before other users and commands get their turn: some tens of
-/// microseconds.
+/// Ops that a user may walk without a request before other users and commands get their turn. This many ops
+/// take some tens of microseconds.
 const SILENT_STEPS: usize = 10_000;
 
 /// The pause in which other users and commands get their turn.

@@ -20,7 +20,7 @@ pub(crate) struct Examples(Vec<Example>);
 impl Examples {
     /// Keeps the text of `describe`, if this is the first failure of its kind.
     pub(crate) fn keep(&mut self, slot: Slot, failure: Failure, describe: impl FnOnce() -> String) {
-        // Kinds are few, and failures rarer than answers.
+        // A linear search suffices: kinds are few, and failures are rarer than answers.
         if !self.0.iter().any(|example| example.slot == slot && example.failure == failure) {
             let text = describe().chars().take(MOST_CHARACTERS).collect();
             self.0.push(Example { slot, failure, text });

@@ -82,7 +82,7 @@ fn no_histogram() -> Result<Histogram<u64>, CreationError> {
 
 /// Empty histograms for new recorders: creating a histogram writes 270 KB.
 ///
-/// Most histograms of a drain are empty, as failures are few, and so are operations due before a cut. Between
+/// Most histograms of a drain are empty, because failures and operations due before a cut are few. Between
 /// two drains there are as many histograms here as in all recorders.
 #[derive(Debug, Default)]
 pub(crate) struct Blank(Vec<Histogram<u64>>);
@@ -259,7 +259,7 @@ impl Recorder {
     }
 
     fn fail(&mut self, failure: Failure, n: u64) {
-        // Kinds are few, and failures rarer than answers.
+        // A linear search suffices: kinds are few, and failures are rarer than answers.
         match self.failures.iter_mut().find(|(kind, _)| *kind == failure) {
             Some((_, count)) => *count += n,
             None => self.failures.push((failure, n)),
@@ -335,7 +335,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// Spans of this length; if `open`, for arrivals only.
+    /// Spans of this length. If `open`, they record arrivals and no other operations.
     pub(crate) const fn new(origin_ns: u64, span_ns: u64, open: bool) -> Self {
         Self { origin_ns, span_ns, until_ns: u64::MAX, open, recorders: BTreeMap::new() }
     }

@@ -44,7 +44,7 @@ pub(crate) trait Lower {
         Ok(None)
     }
 
-    /// The requests of a step. One of them is sent, all with the same probability.
+    /// The requests of a step. One of the requests is sent; all have the same probability.
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Request>>;
 
     /// The program of a scenario whose operations are kinds of requests.
@@ -586,7 +586,7 @@ pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
 }
 
-/// One of several requests, all with the same probability.
+/// Sends one of several requests; all have the same probability.
 pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>> {
     let ask = |request| program::Step::Request { name: name.to_owned(), request };
     if requests.len() > 1 {

@@ -113,8 +113,8 @@ impl Memory {
         }
     }
 
-    /// Gives up a request that was never answered. It may still take place, or have been refused, so no other
-    /// lane gets its rows.
+    /// Gives up a request that was never answered. The target may still perform or may have refused the
+    /// request, so no other lane gets its rows.
     #[inline]
     pub(crate) fn give_up(&mut self, dealers: &mut RowDealers) {
         if std::mem::take(&mut self.changing) {

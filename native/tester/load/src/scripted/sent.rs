@@ -9,7 +9,7 @@ use scenario::{
 };
 use wire::ldap::Scope;
 
-/// Shorter secrets of the file are not hidden elsewhere, as too much other text would be.
+/// Shorter secrets of the file are not hidden elsewhere, because too much other text would be hidden as well.
 const LEAST_SECRET: usize = 4;
 
 /// A step's request without its verb and subject, and the secrets that are written in the file. `common` are

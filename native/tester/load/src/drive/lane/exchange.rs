@@ -109,8 +109,8 @@ impl<P: Protocol> Lane<P> {
         self.watch(Interest::READABLE, context)
     }
 
-    /// Reads until the socket is empty, or up to the end of the stream if the poller has seen it. Stops early
-    /// after [`FULL_READS`] full reads.
+    /// Reads until the socket is empty, or up to the end of the stream if the poller has reported the end.
+    /// Stops early after [`FULL_READS`] full reads.
     pub(crate) fn read(&mut self, to_the_end: bool, turn: &mut Turn<'_, P>) -> Fate {
         for _ in 0..FULL_READS {
             let start = self.inbox.len();

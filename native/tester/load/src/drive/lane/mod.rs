@@ -16,10 +16,10 @@
 //! it has the answer. A shared connection is held by a lane of its own, which opens the connection like any other lane
 //! and is then `Serving`.
 //!
-//! Per small operation there is one write, one read and at most two looks at the clock. A read shorter
-//! than the room it had has emptied the socket, so a second read that returns EAGAIN is saved (epoll(7),
-//! edge-triggered). Nagle's algorithm needs no switching off: with one request in flight there is never
-//! a small segment that is not acknowledged when the next is written.
+//! Per small operation there is one write, one read and at most two looks at the clock. A read that does not
+//! fill its room has emptied the socket, so no second read is needed to get EAGAIN (epoll(7),
+//! edge-triggered). Nagle's algorithm needs no switching off: with one request in flight there is never a
+//! small segment that is not acknowledged when the next is written.
 
 mod connect;
 mod exchange;
@@ -245,8 +245,8 @@ impl<P: Protocol> Lane<P> {
         has_time && over_ns.contains(&self.operation_due_ns())
     }
 
-    /// The due time of the current operation, or its start if there is no arrival. [`NEVER`] with neither an
-    /// arrival nor an operation that is counted as a whole.
+    /// The due time of the current operation, or its start if there is no arrival. [`NEVER`] if there is
+    /// neither an arrival nor an operation that is counted as a whole.
     fn operation_due_ns(&self) -> u64 {
         let is_counted = self.cursor.whole == Some(self.cursor.counted) && !self.pass.left_out;
         match self.pass.due_ns {
@@ -308,8 +308,8 @@ impl<P: Protocol> Lane<P> {
         if event.is_readable() || closed { self.read(closed, turn) } else { Fate::Runs }
     }
 
-    /// Ends the lane: at once if it only waits, otherwise after its current operation. An operation in one of
-    /// its think times is left out.
+    /// Ends the lane: immediately if no operation has to be finished, otherwise after the current operation.
+    /// An operation in one of its think times is left out.
     pub(crate) fn stop(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.cursor.stopping = true;
         self.count_row_wait(turn.context, now_ns());

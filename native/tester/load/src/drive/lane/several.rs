@@ -1,9 +1,9 @@
 //! Users with several connections, of which they use one at a time.
 //!
-//! The connection in use lies in the lane itself, like a lane's only connection, so reading, writing and
-//! waiting know one connection only. The other connections are parked. A parked connection changes places
-//! with the active one when a step uses it. It has no request in flight, so it can only end or receive
-//! unsolicited bytes.
+//! The connection in use lies in the lane itself, like a lane's only connection, so the code that reads,
+//! writes and waits handles one connection. The other connections are parked. When a step uses a parked
+//! connection, it changes places with the active connection. A parked connection has no request in flight.
+//! Therefore the only possible events are its end and unsolicited bytes.
 //!
 //! The poller's token of a connection holds the lane's number and the connection's: `lane | (connection + 1)
 //! << 32`. For a lane with one connection the token is the lane's number alone, so its events need no second

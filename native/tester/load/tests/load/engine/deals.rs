@@ -106,7 +106,7 @@ fn measured_time_stops_when_the_last_user_has_ended() {
     assert!(found.windows(2).all(|pair| pair[1].t0_ns == pair[0].t1_ns && pair[1].t1_ns == pair[0].t1_ns));
     let last = engine.cut().unwrap();
     assert_eq!((last.t1_ns, last.lane_ns), (found[0].t1_ns, 0));
-    // Lanes that have ended may be stopped.
+    // It is no error to stop lanes that have ended.
     engine.stop_lanes("mix", 4).unwrap();
     engine.stop(Duration::from_secs(5)).unwrap();
 }
