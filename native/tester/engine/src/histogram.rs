@@ -31,7 +31,7 @@ pub struct Histogram(Hdr<u64>);
 
 impl From<Hdr<u64>> for Histogram {
     fn from(mut hdr: Hdr<u64>) -> Self {
-        // Recorders have fixed bounds, but a merged histogram must take the values of all of them.
+        // Recorders have fixed bounds, but a merged histogram must take the values of all recorders.
         hdr.auto(true);
         Histogram(hdr)
     }
