@@ -63,7 +63,7 @@ impl Connection {
     }
 }
 
-/// The outcome of an operation; `None` for an answer that is not the final one.
+/// The outcome of an operation; `None` for an answer that is not the final answer.
 pub(super) fn final_outcome<'a, 'r>(
     server: &str,
     tag: u8,

@@ -2,8 +2,8 @@
 //!
 //! Groups are few compared with people, and a group may exceed a server's maximum message size. So a group is
 //! first added in one message. If the server closes the connection or reports a limit, the members are added
-//! in pieces, from the largest size that servers accept down. Many small pieces would take quadratic time, as
-//! a server reads and writes the whole entry for each piece.
+//! in pieces. Their size is the largest size that the server accepts. Many small pieces would take quadratic
+//! time, as a server reads and writes the whole entry for each piece.
 //!
 //! Until all its members are added, a group's description says that it is incomplete. So after an interruption,
 //! the next run finds the group and adds it again. An entry with any other description is foreign, and is left

@@ -32,7 +32,7 @@ impl Inbox {
         self.longest = MAX_ANSWER_BYTES.saturating_add(bytes);
     }
 
-    /// Never empty.
+    /// The room for received bytes, which is never empty.
     pub(super) fn space(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.filled < SPACE {
             self.bytes.resize(self.filled + SPACE, 0);

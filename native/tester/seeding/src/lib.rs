@@ -61,8 +61,8 @@ pub fn seed(
 
 /// The number of the first people, at most `size`, that exist without a gap, however the seeding ended.
 ///
-/// Bisection finds a person after whom all are missing. Some of the [`pipeline::REACH`] people before that
-/// person may be missing, so each of them is searched for.
+/// Bisection finds a person after whom all people are missing. Some of the [`pipeline::REACH`] people before
+/// that person may be missing, so each of them is searched for.
 pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, SeedingError> {
     config.check(people)?;
     let mut session = Session::open(config)?;
