@@ -148,8 +148,8 @@ macro_rules! form {
     ($($table:ident {
         $($name:ident: $kind:expr, $protocols:ident, $influence:ident, $default:expr, $about:literal;)*
     })*) => {
-        /// Every table with its keys. An operation has the keys of `card`, and those of `operation` or of a
-        /// step. `step`, `asks`, `ldap`, `http`, `body` and the verbs' tables are parts of a step: see
+        /// Every table with its keys. An operation has the keys of `card`, and the keys of `operation` or of
+        /// a step. `step`, `asks`, `ldap`, `http`, `body` and the verbs' tables are parts of a step: see
         /// [`VERBS`].
         pub const FORM: &[(&str, &[Key])] = &[$((stringify!($table), &[$(Key {
             name: stringify!($name), kind: $kind, protocols: $protocols, influence: Influence::$influence,
@@ -410,7 +410,7 @@ pub const GENERATED: &str = "genPasswd";
 /// The only attribute of an answer to "Who am I?" (RFC 4532 section 2.2).
 pub const AUTHORIZATION: &str = "authzId";
 
-/// The parts of an LDAP answer, beside the result, that steps may expect and capture.
+/// The parts of an LDAP answer, apart from the result, that steps may expect and capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Only the result.

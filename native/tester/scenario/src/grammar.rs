@@ -81,7 +81,7 @@ pub(crate) fn is_name(text: &str) -> bool {
         && text.bytes().all(allowed)
 }
 
-/// Whether a text is a valid name of a row: as `is_name` of sitebench/runs/point.py.
+/// Whether a text is a valid name of a row: like `is_name` in sitebench/runs/point.py.
 pub(crate) fn is_label(text: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     text.starts_with(word)

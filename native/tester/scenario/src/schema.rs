@@ -6,9 +6,9 @@ use crate::form::{Kind, REQUIRED, VERBS, keys};
 
 /// The JSON Schema of scenario files.
 ///
-/// Draft 4, which the checker of TOML editors (taplo) reads, and flat: one object with the keys of all verbs.
-/// With a schema per verb (`anyOf`) an editor could only report that a step with a misspelled key fits none
-/// of them.
+/// The schema follows draft 4, which the checker of TOML editors (taplo) reads. It is flat: one object with
+/// the keys of all verbs. With a schema per verb (`anyOf`) an editor could only report that a step with a
+/// misspelled key fits none of them.
 pub fn schema() -> Value {
     let mut step: Vec<&str> = Vec::new();
     for table in VERBS.iter().flat_map(|verb| verb.tables) {

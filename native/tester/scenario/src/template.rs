@@ -296,7 +296,7 @@ pub(crate) const BRACES: &str = " (for braces as they are, write {{ before the n
 
 fn random(argument: &str) -> Result<Field, String> {
     let wrong = || "write {random:8}, {random:8:0-9} or {random:1..100}".to_owned();
-    // Only the canonical form of a number, so that a template is displayed as it was written.
+    // Only the canonical form of a number is accepted, so that a template is displayed as it was written.
     let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
     if let Some((first, last)) = argument.split_once("..") {
         let (first, last) = number(first).zip(number(last)).ok_or_else(wrong)?;

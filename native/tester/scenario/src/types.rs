@@ -449,7 +449,7 @@ pub struct Expect {
     pub entries: Option<Count>,
     /// The attributes of the only entry.
     pub entry: Option<Entry>,
-    /// The data set of people, of whom each entry must be one, with all attributes.
+    /// The data set of people. Each entry must be one of these people, with all attributes.
     pub every: Option<String>,
     pub dn: Option<Template>,
     /// The object identifier of a control that the final answer must have (RFC 4511 section 4.1.11).
@@ -563,8 +563,8 @@ impl Control {
 
     /// Whether a server without this control must refuse the request.
     ///
-    /// RFC 4370 section 3 requires that for proxied authorization. For other controls the client decides:
-    /// they are critical, so that no request is measured without its control. Password policy is not
+    /// RFC 4370 section 3 requires a refusal for proxied authorization. For other controls the client
+    /// decides: they are critical, so that no request is measured without its control. Password policy is not
     /// critical, because it only adds information to the answer.
     pub const fn is_critical(&self) -> bool {
         match self {
@@ -647,7 +647,7 @@ impl Scenario {
     /// The step of an operation that is counted and timed; `None` for the whole operation.
     ///
     /// A request that is the only step is counted as a step, unless the operation also opens a connection or
-    /// waits for one.
+    /// waits for a connection.
     pub fn counted<'o>(&self, operation: &'o Operation) -> Option<&'o str> {
         let opens = |connection: &Connection| {
             connection.is_shared() || matches!(connection.lives, Lifetime::Iteration | Lifetime::Step)

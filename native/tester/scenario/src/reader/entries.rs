@@ -174,7 +174,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         controls
     }
 
-    /// An authorization identity (RFC 4513 section 5.2.1.8); an empty one is anonymous.
+    /// An authorization identity (RFC 4513 section 5.2.1.8); an empty identity is anonymous.
     fn authorization(&mut self, value: &Item<'t>) -> Template {
         let text = value.get_ref().as_str().unwrap_or_default();
         if let Some(dn) = text.strip_prefix("dn:") {

@@ -26,7 +26,8 @@ use table::{Item, Table};
 /// The most values, data sets, connections and common headers of one file.
 pub const MOST_NAMES: usize = 100;
 
-/// The most steps of one file. A step is compared with the other steps of its operation.
+/// The most steps of one file. Each step is compared with all other steps of its operation, so the cost is
+/// quadratic.
 pub const MOST_STEPS: usize = 10_000;
 
 /// The connection of steps that name none.

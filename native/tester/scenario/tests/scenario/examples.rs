@@ -9,7 +9,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/files")
 }
 
-/// Returns the first line of a file, as the caller of the reader does.
+/// Returns the first line of a file, like the caller of the reader.
 fn header(data: &Data) -> Option<Vec<String>> {
     let Rows::File { path, separator, header: true } = &data.rows else { return None };
     let text = fs::read_to_string(folder().join(path)).unwrap();

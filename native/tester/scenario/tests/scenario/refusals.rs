@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
 }
 
 fn said(text: &str) -> String {
-    // Returns the first line of a file, as the caller of the reader does.
+    // Returns the first line of a file, like the caller of the reader.
     let header = |data: &Data| {
         let Rows::File { path, separator, header: true } = &data.rows else { return None };
         let text = fs::read_to_string(folder().join("files").join(path)).ok()?;
