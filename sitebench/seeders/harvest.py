@@ -5,7 +5,7 @@ The same version of Faker gives the same bytes, as each field has a seeded gener
 
     python -m sitebench.seeders.harvest > sitebench/seeders/pools.txt
 
-makes the pools of the default locales anew, after a change of the fields or rules below. New pools
+makes the pools of the default locales again, after a change of the fields or rules below. New pools
 make different people, so that no run can be compared with an earlier run.
 """
 
@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 
 HEADER = "sitebench-pools 1"
 RECIPE = 2
-"""To raise when fields, limits or rules below change, so that cached files are made anew."""
+"""Version of the fields, limits and rules below: raise it after a change, so that cached files are
+made again."""
 FALLBACK_LOCALE = "en_US"
-"""The locale of the user names and telephone numbers, which are ASCII, of locales without any."""
+"""User names and telephone numbers are ASCII. A locale without such values takes those of this
+locale."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A pool: Faker's provider, the bounds of its values, and a test of a value."""
+    """A field of people: Faker's provider, the bounds of its values, and a test of a value."""
 
     name: str
     provider: str
@@ -126,7 +128,7 @@ def _is_any(_: str) -> bool:
     return True
 
 
-# The text of an entry fills the rest of its size, whatever these values take.
+# The sizes of these values do not matter: a text fills an entry up to its size.
 FIELDS = (
     Field("given", "first_name", 400, 40, _is_name),
     Field("family", "last_name", 400, 40, _is_name),

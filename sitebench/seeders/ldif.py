@@ -16,13 +16,13 @@ from sitebench.errors import BadInput
 from sitebench.system.native_errors import translated
 
 _PEOPLE_PER_PIECE = 2_000
-"""Some 3 MB: Python's overhead is negligible, and the piece fits into the CPU cache."""
+"""A piece of some 3 MB: Python's overhead is negligible, and the piece fits into the CPU cache."""
 
 
 def pieces(
     population: Population, start: int, stop: int, *, containers: bool = True
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the number of people so far and a piece of entries; a thread makes the next piece."""
+    """Yield pieces of entries, each with the number of people so far; a thread makes the next."""
     from concurrent.futures import ThreadPoolExecutor
 
     def make(begin: int) -> tuple[int, bytes]:
@@ -90,7 +90,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_own(path: str, flags: int) -> int:
-    """Open a file of this user that is no link; another user may have made one in the folder."""
+    """Open a file of this user; refuse a link and a file that another user made in the folder."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666)
     if os.fstat(descriptor).st_uid != os.geteuid():
         os.close(descriptor)

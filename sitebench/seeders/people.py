@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PEOPLE_AT_A_TIME = 10_000
 _LOOKED_AT = 100
-"""People that are searched for a name in ASCII."""
+"""Number of people among whom a name in ASCII is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,16 @@ class Spec:
     locales: tuple[str, ...] = DEFAULT_LOCALES
     base: str = DEFAULT_BASE
     hash: str | None = None
-    """The hash of passwords, if the profile has passwords; default {SSHA}."""
+    """The hash of passwords, if the profile has passwords; None is {SSHA}."""
     one_password: str | None = None
-    """The password of all people."""
+    """The password of all people; None if everybody has an own one."""
     hash_pool: int | None = None
-    """Number of different logins, which people share in turn; 0: as many as people. Default: as
-    many as people with a quick hash, DEFAULT_POOL with a slow hash."""
+    """Number of different passwords, which people share in turn; with 0 every person has another
+    password. None is 0 with a quick hash, and DEFAULT_POOL with a slow hash."""
 
     @property
     def pool(self) -> int | None:
-        """Number of different logins; None for as many as people."""
+        """Number of different passwords; None if every person has another password."""
         if self.hash_pool is not None:
             return self.hash_pool or None
         if self.hash is None:
@@ -65,7 +65,7 @@ class Spec:
         if (passwords := fields.pop("passwords", None)) is not None:
             fields |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
             spec = cls(**fields)
-            # Set only if it differs from the default.
+            # `hash_pool` stays None if the pool is the default.
             if spec.pool != (pool := passwords.get("pool")):
                 fields["hash_pool"] = pool or 0
         return cls(**fields)
@@ -73,7 +73,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """A population, with its spec and its pools for other processes."""
+    """A population, with the spec and the pools from which other processes make it again."""
 
     population: Population
     spec: Spec
@@ -134,7 +134,7 @@ def no_people_or_seed_below_zero(size: int, seed: int) -> None:
 
 
 def easily_typed(population: Population) -> int:
-    """Return the first person with a name in ASCII, as an example; else the first person."""
+    """Return the first person with a name in ASCII; person 0 if no such person is near."""
     first = range(min(population.size, _LOOKED_AT))
     return next((index for index in first if population.name(index).isascii()), 0)
 

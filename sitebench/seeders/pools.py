@@ -2,8 +2,8 @@
 
 The SHA-256 of a pools file is in every manifest, and only runs with the same pools are compared. So
 that people do not change with each release of Faker, the pools of the default locales were drawn
-once (by `harvest`), and Faker draws other locales only. Line 2 of every pools file names the Faker
-of the default locales.
+once (by `harvest`), and Faker draws other locales only. Line 2 of every pools file names the
+version of Faker that drew the default locales.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _check_locales(locales: Sequence[str]) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the cache folder; the XDG specification says that a relative path is ignored."""
+    """Return the cache folder; a relative path is ignored, as the XDG specification says."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     root = Path(base) if base.startswith("/") else Path.home() / ".cache"
     return root / "sitebench"
@@ -83,7 +83,7 @@ def _file_name(locales: Sequence[str]) -> str:
     """Return a name that identifies the content."""
     drawn = ""
     if not set(locales) <= set(DEFAULT_LOCALES):
-        # Late: this import takes as long as all others.
+        # Late: this import takes as long as all other imports.
         from importlib.metadata import version
 
         drawn = f"-faker-{version('faker')}"

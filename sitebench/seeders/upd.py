@@ -1,4 +1,4 @@
-"""User-property databases: built once per (seed, size, people), cached, copied for each point."""
+"""User-property databases: each is built once per spec, cached, and copied for each point."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def visitors(spec: UpdSpec) -> Visitors:
 def open_cached(
     spec: UpdSpec, progress: Progress = lambda written, total: None, *, cache: Path | None = None
 ) -> Upd:
-    """Return the database of a spec; build it if the cache has none, or a wrong one."""
+    """Return the database of a spec; build it if it is missing or wrong in the cache."""
     path = (cache or cache_folder() / "upd") / _name(spec, _pools(spec))
     if path.exists():
         # A cached file that is truncated or of another version is built anew.
@@ -63,7 +63,7 @@ def open_cached(
 
 
 def inspect(spec: UpdSpec, path: Path) -> Upd:
-    """Return the database at `path`; raises if the spec is of another database."""
+    """Return the database at `path`; raise if it was built from another spec."""
     with translated():
         manifest = inspect_upd(str(path), json.dumps({"size": spec.size}))
     if manifest["population"] != visitors(spec).digest:
