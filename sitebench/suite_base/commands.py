@@ -81,20 +81,21 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     suite: Suite
     default: str
     varied: str | None = None
-    """Default operation of vary, if different."""
+    """Default operation of `vary`, if it differs from `default`."""
     operation: Callable[[str], Argument]
-    """Makes the operation argument, given the default operation."""
+    """Returns the argument for the operation, given the default operation."""
     point_options: type[Any]
     sweep: tuple[type[Any], ...] = ()
-    """Options of a sweep over sizes: its own class, and the class of a test without its size."""
+    """Classes of options of a sweep over sizes: its own, and the class of a test without a size."""
     several: tuple[str, ...] = ()
-    """Options with several values in a sweep, all measured at each size."""
+    """Options that take several values in a sweep, which measures all at each size."""
     noun: str
     measures: str
     sweeps: str = ""
-    """First line of the help of sweep, as `measures` is of run."""
+    """First line of the help of `sweep`, as `measures` is the first line of the help of `run`."""
     examples: Mapping[str, Sequence[str]]
-    """Examples by command; peak has them by its two ways, clients and objective."""
+    """Examples by command. Those of `peak` have the keys of its two methods, clients and
+    objective."""
 
     def all(self) -> dict[str, Member]:
         sweep = {"sweep": self._sweep} if self.sweep else {}
@@ -108,7 +109,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def default_of(
         self, points: SuitePoints[Any, Any, Any], options: SuiteOptions, fallback: str | None = None
     ) -> str:
-        """Return the operation if none is named: that of an option, or the default."""
+        """Return the operation that an option defines, or else the default operation."""
         described = points.described_by(options)
         return (described and described[0]) or fallback or self.default
 
@@ -265,7 +266,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             path = self.suite.locustfile_path()
             options = points.apply_scenario(options)
             if options.stages is not None:
-                # Each test of the page derives these from the stages.
+                # Each test of the web page derives these options from its stages.
                 options = replace(options, rate=None, warmup=0.0, measure=None)
             become_locust(path, options, points.locust_options)
 
@@ -318,7 +319,7 @@ def _settle(
     *,
     named: bool = True,
 ) -> Any:
-    """Complete the options from the target; report an interruption."""
+    """Complete the options by a probe of the target; Ctrl-C ends the command with a message."""
     try:
         return points.settle(options, programs, named=named)
     except KeyboardInterrupt:
@@ -339,7 +340,7 @@ def measure_parts(
     from sitebench.measure.command import measure, one_table
     from sitebench.report.paper import terminal_tables
 
-    # Errors of a file, or of its target, are raised before a run file is made.
+    # Errors in a scenario file or for a target are raised before a run file is made.
     for part in parts:
         for name in part.operations:
             points.point(part.options, name)
@@ -355,7 +356,7 @@ def measure_parts(
         first=first or one_table,
         tables=lambda results: terminal_tables(points.suite, results),
         order=lambda result: (
-            # Points without people stay with the first size.
+            # Points without people are listed with the first size.
             sizes.index(result.spec.entries) if result.spec.entries else 0,
             names.index(result.spec.operation),
         ),
@@ -368,7 +369,7 @@ def measure_parts(
 def _parts(
     options: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, lab: str
 ) -> list[Part]:
-    """Return the parts of one size; with --paper, each operation has the paper's clients."""
+    """Return the parts of one size; --paper sets the number of clients of each operation."""
     if paper is None:
         return [Part(options, names, named=named)]
     return [
@@ -416,7 +417,7 @@ def say_points(parts: Sequence[Part]) -> None:
 
 
 def _as_printed(options: SuiteOptions, paper: PaperSweep) -> SuiteOptions:
-    """Return options with the paper's times; a given window holds, for a trial."""
+    """Return options with the paper's times, unless the user set the window for a trial."""
     refuse_stages(options, "`--paper`, which has the paper's loads")
     if options.users != type(options).users:
         raise BadInput(

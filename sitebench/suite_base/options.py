@@ -1,6 +1,6 @@
 """Options of every suite: the target, the people in it, and the server of `serve`.
 
-The options class of a suite inherits them, and overrides fields with a help text of its own.
+The options class of a suite inherits these options. It overrides fields whose help text differs.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def lab_option() -> str:
 
 @dataclass(frozen=True)
 class PeopleOptions:
-    """Options that, with their number, determine the people."""
+    """Options that, with the number of people, determine the people."""
 
     seed: int = option.count(
         1997, "Seed of the people and of the random choices.", at_least=0, panel="Advanced"
@@ -133,13 +133,13 @@ class SuiteOptions(EndpointOptions, LoadOptions):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Operations, each with several numbers of clients, that share a target."""
+    """Operations that share a target, each measured with several numbers of clients."""
 
     options: SuiteOptions
     operations: Sequence[str]
     clients: Sequence[int] = ()
     named: bool = True
-    """Whether the user named the operations, which else are defaults."""
+    """Whether the user named the operations; if not, they are defaults."""
 
 
 @dataclass(frozen=True)

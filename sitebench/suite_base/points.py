@@ -47,10 +47,10 @@ from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
 
 Progress = Callable[[int, int], object]
-"""Called with the completed work, and the total."""
+"""Called with the completed and the total amount of work."""
 
 ForEngine = tuple[str, Population | Visitors | None, tuple[Table, int] | None]
-"""Input of the engine: its configuration, people, and a column of names."""
+"""Input of the engine: a configuration, people, and a column of names."""
 
 _OF_STAGES = frozenset(("stages", "rate", "warmup", "measure"))
 """Keys of [load] that --stages replaces."""
@@ -73,7 +73,7 @@ class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
     programs: Sequence[_P]
     slot: WorkerSlot
     first_added: int = 0
-    """First person that it may add."""
+    """First person that the process may add."""
 
 
 _TRIED = 1_000
@@ -113,7 +113,8 @@ def write_config(
         "target": {
             "host": address.host,
             "port": address.port,
-            # Every loopback address has its own ephemeral ports.
+            # Several source addresses on loopback give more ephemeral ports: each address has its
+            # own.
             "spread_sources": address.host.startswith("127."),
             **target,
         },
@@ -139,7 +140,7 @@ class Targets(msgspec.Struct, Generic[_O, _P, _T], frozen=True, kw_only=True):
     address: Callable[[_O, Sequence[_P]], _T]
     """Returns a target of the user's after a probe."""
     open: Callable[[_O, Sequence[_P], Progress], AbstractContextManager[_T]]
-    """Opens the target, ready for programs; restores it afterwards."""
+    """Opens the target and makes it ready for programs; restores it afterwards."""
     in_process: Callable[[Any, int | None, dict[str, Any]], _O]
     """Returns the options of a test at a server in this process, given its number of people and
     common options."""
@@ -152,14 +153,14 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
     suite: ClassVar[Suite]
     options: ClassVar[type[Any]]
-    """Options of one point."""
+    """Options of a point."""
     session_options: ClassVar[type[Any]] = SessionOptions
-    """Further options of its locustfile."""
+    """Further options of the suite's locustfile."""
     targets: ClassVar[Targets[Any, Any, Any]]
     word: ClassVar[str] = "scenario"
     """The word for a program in messages, and the setting of a user-defined program."""
     left_for_last: ClassVar[Sequence[str]] = ()
-    """Operations measured last, as they change the target."""
+    """Operations measured last, because they change the target."""
 
     @property
     def locust_options(self) -> type[Any]:
@@ -184,7 +185,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return None
 
     def described_by(self, options: _O) -> tuple[str, str] | None:
-        """Return the operation that an option defines, and the option; None without one.
+        """Return the operation that an option defines, and the option; None without such an option.
 
         Options may be Locust's, with empty texts for unset options.
         """
@@ -206,7 +207,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return program.needs_people
 
     def check(self, options: _O, programs: Sequence[_P]) -> None:
-        """Raise for errors in options that are known before the start."""
+        """Raise for errors in options that can be detected before the start."""
         if (described := self.described_by(options)) is not None:
             self.program(options, described[0])
         if options.client != "native" and options.rate is not None:
@@ -237,19 +238,20 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return options
 
     def _owns_target(self, options: _O) -> bool:
-        """Return whether the user permits changes of the target, which else are refused later."""
+        """Return whether the user permits changes of the target; a later check refuses others."""
         if options.target in self.targets.built_in:
             return False
         address, owned = self.targets.parse(options.target), options.i_own_this_target
         return ownership.owns(address.host, address.port, owned=owned, named=False)
 
     def check_several(self, options: _O) -> None:
-        """Raise if these options allow a single point."""
+        """Raise if these options allow no more than a single point."""
 
     def apply_scenario(self, options: _O) -> _O:
-        """Return options with the load of the scenario file; the command line wins.
+        """Return options with the load of the scenario file, unless the command line sets it.
 
-        Announce variables of the environment that the file sends, as it may be a stranger's.
+        Announce environment variables that the file sends, because the file can come from a
+        stranger.
         """
         from sitebench.measure.command import say
 
@@ -341,7 +343,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return "correct the scenario, or the target"
 
     def leftovers(self, options: _O) -> Callable[[], None]:
-        """Return a function that reports remains in the user's target after the run."""
+        """Return a function that reports entries left in the user's target after the run."""
         file = self.scenario_of(options)
         if options.target in self.targets.built_in or file is None:
             return lambda: None
@@ -358,8 +360,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     ) -> PointSpec:
         """Return the specification of a point; `settings` identify it besides its options.
 
-        The digests of the scenario file, and of its data that are not secret, are settings.
-        `programs` share the target, by default only that of the operation.
+        Digests of the scenario file and of its data without secrets are settings too. `programs`
+        are all programs that share the target, by default the operation's program alone.
         """
         if not is_name(operation):
             raise UnknownValue(
@@ -433,7 +435,8 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def stage(self, part: Part, progress: Progress, *, reused: bool = False) -> Stage:
         """Return the points of a part: each operation with each number of clients.
 
-        `reused`: an operation is measured more than once, so added entries are removed in between.
+        `reused`: an operation is measured several times, so entries that it adds are removed each
+        time.
         """
         options = cast("_O", part.options)
         last = self.left_for_last
@@ -459,7 +462,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     ) -> None:
         """Raise NotYours if programs may not write to the target.
 
-        `named`: the user named the writing operation, which else is a default.
+        `named`: the user named the writing operation; it is no default.
         """
         writing = [program for program in programs if program.writes]
         if options.target in self.targets.built_in or not writing:

@@ -23,7 +23,7 @@ class ScenarioUser(LaneUser):
     points: ClassVar[SuitePoints[Any, Any, Any]]
     operation: ClassVar[str | None] = None
     scenario: ClassVar[str | None] = None
-    """FILE.toml, or FILE.toml:OPERATION; None for --scenario."""
+    """FILE.toml or FILE.toml:OPERATION; None if --scenario names it."""
     _remedy: ClassVar[str] = "name it with --scenario FILE.toml"
     _built: ClassVar[str] = ""
     """Name of the scenario, which a worker gets from the master."""
@@ -51,9 +51,9 @@ def user_classes(
 ) -> dict[str, type[ScenarioUser]]:
     """Return the user class of each operation, and FileUser for --scenario.
 
-    Operations `by_name` run only if their class is named. If no class is named, FileUser runs if
-    there is a scenario, or else all other classes; with `single` only the first one, as each class
-    needs its own files. In the web page, the user chooses.
+    Operations `by_name` run only if the user names their class. If the user names no class,
+    FileUser runs if there is a scenario, or else all other classes. With `single` only the first of
+    these runs, because each class needs its own files. On the web page the user chooses.
     """
     points = base.points
     classes: dict[str, type[ScenarioUser]] = {

@@ -76,7 +76,7 @@ def digests_of(programs: Iterable[Script]) -> dict[str, str]:
 
 
 def assure_same(here: Mapping[str, str], at_start: Mapping[str, str]) -> None:
-    """Raise if a file of the user's is not the same here as where the test was started."""
+    """Raise if a user's file differs between this machine and the machine that started the test."""
     for name, digest in here.items():
         if at_start.get(name) != digest:
             raise BadFile(

@@ -79,7 +79,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     # Parts of a suite.
 
     def make_data(self, options: _O, programs: Sequence[_P], preparing: Preparing) -> None:
-        """Make the files of a target started here, with progress, before it is opened."""
+        """Make the files of a target that is opened afterwards, and show the progress."""
 
     def portable(self, load: Load[_O, _P, _T], users: PortableUsers) -> _PortableSource:
         """Return lanes in Python, for a suite with the option --client."""
@@ -92,11 +92,11 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return ()
 
     def digests(self, options: _O, programs: Sequence[_P]) -> dict[str, str]:
-        """Return digests of the user's files; each process reads its own copy of these."""
+        """Return digests of the user's files, of which each process reads its own copy."""
         return digests_of(programs)
 
     def observe(self, target: _T, programs: Sequence[_P]) -> Observed:
-        """Return further fields of a Subject: a probe, figures, warnings."""
+        """Return further fields of a Subject: probe, figures and warnings."""
         return {"warnings": lambda spec, figures: target.warnings()}
 
     def counted_steps(self, program: _P) -> Sequence[tuple[str, str]]:
@@ -186,7 +186,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
     @property
     def _is_chosen(self) -> bool:
-        """Whether the user chose classes: not all classes of the file run."""
+        """Whether the user chose classes, so that some classes of the file do not run."""
         classes, available = self.environment.user_classes, self.environment.available_user_classes
         unnamed = [user for user in (available or {}).values() if runs_unnamed(user)] or classes
         return len(classes) == 1 or {*classes} != {*unnamed}
@@ -245,14 +245,14 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
 
 def _with_stages(options: _L) -> _L:
     """Return options with the load of their stages, if any."""
-    # The web page may have changed options of its command.
+    # The user can have changed these options on the web page, so what is set is decided again.
     load = {"measure": options.measure is not None, "warmup": options.warmup > 0, "users": False}
     now = {name for name, is_set in load.items() if is_set}
     return staged(replace(options, explicit=options.explicit - load.keys() | now))
 
 
 def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Script]) -> None:
-    """Warn that the [load] of files is ignored: Locust's options decide."""
+    """Warn that Locust ignores the [load] of files, because its own options set the load."""
     if not any(issubclass(user, ScenarioUser) for user in users):
         return
     for program in programs:

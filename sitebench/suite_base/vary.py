@@ -46,7 +46,7 @@ _SCALES = ("processors", "workers", "target-threads", "threads")
 """Factors with which the rate may scale linearly."""
 _LIMITS = Limits.__struct_fields__
 _ALIASES = {"workers": "target_threads"}
-"""Factors with another name than their option."""
+"""Options of factors whose names differ from the option's."""
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -148,7 +148,7 @@ def table(
 ) -> Table:
     """Return a table with the rate, the gain and the limit of each level.
 
-    At a given rate it compares the latency instead.
+    If the options set a rate, the table compares the latency instead.
     """
     series_by_key = {point.spec.key: point for point in series(results)}
     base, comparisons = series_by_key[base_key], len({key for _, key in levels} - {base_key})
@@ -195,7 +195,7 @@ def _gain(base: Series, level: Series, alpha: float) -> Effect | None:
 
 
 def _is_comparable(point: Series) -> bool:
-    """Return whether a point is valid with few failures: failures may be faster than answers."""
+    """Return whether a point is valid with few failures; failures can be faster than answers."""
     return point.valid and not any(result.fails_too_often for result in point.results)
 
 
@@ -208,7 +208,7 @@ def _log(result: PointResult) -> float | None:
 
 
 def _null(points: Iterable[Series], alpha: float) -> Effect | None:
-    """Return the effect of even over odd repeats of the same points, which is noise alone."""
+    """Return the effect of even repeats over odd repeats of the same points, which is noise."""
     odd, even = list[float](), list[float]()
     for point in points:
         logs = [log for result in point.results if (log := _log(result)) is not None]
@@ -238,7 +238,7 @@ def _notes(
 class Scaling(msgspec.Struct, frozen=True):
     ratio: float
     per_processor: float
-    """Efficiency: the ratio of rates divided by the ratio of processors."""
+    """Efficiency: the ratio of rates, divided by the ratio of the numbers of processors."""
 
     @property
     def gain_percent(self) -> float:
