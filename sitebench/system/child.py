@@ -2,8 +2,8 @@
 
 The parent writes a JSON line with the configuration to the child's standard input (every user of
 the machine can read arguments). The child answers `{"ready": ...}` or `{"error": ...}`, and answers
-further lines with the state of its service. It ends at the end of its input, and so with its
-parent.
+further lines with the state of its service. The child ends at the end of its input, so it ends with
+its parent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _STOP_S = 15.0
 ANSWER_S = 60.0
 """Time limit for an answer, long enough for a slow child on a busy machine."""
 _PARENT = "SITEBENCH_PARENT"
-"""Environment variable with the parent's process id, for processes without a pipe to it."""
+"""Environment variable with the parent's process id, for processes without a pipe from the
+parent."""
 _EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
@@ -165,9 +166,9 @@ class Service(msgspec.Struct, frozen=True):
 
 
 def serve(start: Callable[[dict[str, Any]], Service]) -> None:
-    """Run as the child process: read the request, start, report ready, serve until stopped.
+    """Run as the child process: read the request, start, report readiness, serve until stopped.
 
-    `start` must clean up after any exception: if the parent ends, SystemExit is raised in it.
+    `start` must clean up after any exception: if the parent ends, `start` gets a SystemExit.
     """
     stopped = Stop()
     service: Service | None = None
@@ -198,7 +199,7 @@ def _answer(answer: Mapping[str, Any]) -> None:
 
 
 def _answer_parent(state: Callable[[], Mapping[str, Any]]) -> None:
-    """Answer the parent's lines, and end with it."""
+    """Answer the parent's lines, and end when the parent ends."""
     try:
         while sys.stdin.readline():
             _answer({"state": state()})

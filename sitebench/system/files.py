@@ -1,4 +1,4 @@
-"""Files: atomic writes, which leave a file unchanged if they fail, and holders of locks."""
+"""Files: atomic writes, which do not change a file if they fail, and processes that lock files."""
 
 from __future__ import annotations
 

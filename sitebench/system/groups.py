@@ -81,7 +81,7 @@ def _group(old: str, new: str) -> Iterator[Group]:
 
 
 def _parent(old: str, new: str) -> tuple[int, Path]:
-    """Return the version of the groups with a controller, and the parent folder of new groups."""
+    """Return the version of control groups with the controller, and the folder for new groups."""
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     for _, place, kind, options, *_ in mounts:
         if kind == "cgroup" and old in options.split(","):
@@ -97,7 +97,7 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
 
 
 def _disk_under(folder: Path) -> str:
-    """Return the device number of the whole disk below a folder, which may not exist yet."""
+    """Return the device number of the whole disk of a folder, even if the folder does not exist."""
     ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     device = ancestor.stat().st_dev
     place = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")

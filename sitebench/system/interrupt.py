@@ -1,7 +1,8 @@
 """Signals that end a command: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
 
 While modules are imported, Ctrl-C ends the process at once and quietly, except during the imports
-of this module. So they are few: `signal` would import `enum`, as long as the start of Python takes.
+of this module. So this module imports little: `signal` would import `enum`, which takes as long as
+the start of Python.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import stat
 
 
 class EndingQuietly:
-    """Ends the process on Ctrl-C in its block, as an import would print or change an exception."""
+    """Ends the process on Ctrl-C in its block; imports would print or replace an exception."""
 
     def __enter__(self) -> None:
         self._previous_handler = signal.getsignal(signal.SIGINT)
@@ -28,7 +29,7 @@ def _end(number: int, _: object) -> None:
 
 
 def ending() -> tuple[int, ...]:
-    """Return the signals that end a command, without SIGHUP if it is ignored (nohup)."""
+    """Return the signals that end a command, except SIGHUP if the process ignores it (nohup)."""
     hang_up = () if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else (signal.SIGHUP,)
     return (signal.SIGINT, signal.SIGTERM, *hang_up)
 
@@ -50,7 +51,7 @@ def _interrupt_once(number: int, _: object) -> None:
 def hang_up(number: int) -> None:
     """Ignore further signals of this kind, and write nothing to the closed terminal.
 
-    The kernel and the shell both send SIGHUP. A write error would end the clean-up.
+    Both the kernel and the shell send SIGHUP, and a write error would end the clean-up.
     """
     signal.signal(number, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)

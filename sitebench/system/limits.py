@@ -7,7 +7,8 @@ import resource
 from sitebench.errors import OutOfDescriptors
 
 _SPARE = 96
-"""Descriptors besides those of the lanes: libraries, pipes, the run file, pollers."""
+"""Number of descriptors for other purposes than connections: libraries, pipes, the run file,
+pollers."""
 
 
 def most_connections(lowest: int, highest: int) -> int:

@@ -39,5 +39,5 @@ def engine_threads(threads: int | None) -> int:
 
 
 def cpu_ns(pid: int) -> int:
-    """Return a process's CPU time by clock_getcpuclockid(3), as /proc counts in ticks of 10 ms."""
+    """Return a process's CPU time from its CPU clock; /proc counts in ticks of 10 ms only."""
     return time.clock_gettime_ns(~pid << 3 | _SCHEDULED)

@@ -20,7 +20,7 @@ _numbers = itertools.count()
 
 
 class RemoteHost(msgspec.Struct, frozen=True):
-    """The address of the host, of this machine, and the prefix of commands on the host."""
+    """Addresses of the host and of this machine, and the prefix of commands on the host."""
 
     address: str
     own_address: str
@@ -29,7 +29,7 @@ class RemoteHost(msgspec.Struct, frozen=True):
 
 @contextmanager
 def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
-    """Make a host and a cable with this rate in each direction; may raise NotPossible."""
+    """Make a host and a cable with this rate in each direction; raise NotPossible if that fails."""
     ip = find_program("ip", "install iproute2")
     pid, n = os.getpid(), next(_numbers)
     name, device = f"sitebench-{pid}-{n}", f"sb{pid}-{n}"
@@ -56,7 +56,7 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
 
 
 def _addresses(interface: int) -> tuple[str, str]:
-    """Return the addresses of both ends, which are unique as the interface's number is."""
+    """Return the addresses of the cable's ends; the interface's number makes them unique."""
     network = 4 * (interface % (1 << 14))
     own_address, other_address = (
         f"10.95.{number >> 8}.{number & 255}" for number in (network + 1, network + 2)

@@ -22,15 +22,16 @@ _HINTS = {
     ": people have ": "name one of these in the file; people log in with --profile person",
     "unknown field": "use one of the expected ones",
 }
-"""Remedies by words of a message without a remedy, before those by kind."""
+"""Remedies by words of a message, for messages without a remedy. They precede the remedies by
+kind."""
 
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """Raise errors of the engine as errors of sitebench.
 
-    The engine writes `message; remedy`. The remedy follows the last semicolon, as the message may
-    quote semicolons of a server.
+    The engine writes `message; remedy`. The remedy follows the last semicolon, because the message
+    can quote semicolons of a server.
     """
     try:
         yield

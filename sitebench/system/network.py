@@ -34,9 +34,10 @@ def this_loopback() -> str:
 
 
 def free_port() -> int:
-    """Return a port on which nothing listens, if possible below the ephemeral range.
+    """Return a port on which no program listens, if possible below the ephemeral range.
 
-    Under load an outgoing connection often takes a port of that range before the server binds it.
+    Under load an outgoing connection often takes an ephemeral port before the server binds the
+    port.
     """
     first, _ = _ephemeral_range() or (_LOWEST_PORT, 0)
     below = range(_LOWEST_PORT, first)
@@ -49,7 +50,7 @@ def free_port() -> int:
 
 
 def local_ports() -> int | None:
-    """Return the number of ephemeral ports of an address, if known."""
+    """Return the number of ephemeral ports of an address; None if unknown."""
     port_range = _ephemeral_range()
     return port_range and port_range[1] - port_range[0] + 1
 

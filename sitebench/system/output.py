@@ -43,7 +43,7 @@ def assure_open() -> None:
                 os.close(null)
             setattr(sys, name, os.fdopen(number, "w" if number else "r"))
     if (stream := sys.stdout) is sys.__stdout__ and isinstance(stream, io.TextIOWrapper):
-        # `python -u` writes through, without a buffer.
+        # With `python -u` output is written through, without a buffer.
         raw = StandardOutput()
         sys.stdout = io.TextIOWrapper(
             raw if stream.write_through else io.BufferedWriter(raw),
@@ -66,7 +66,7 @@ def no_longer_read() -> bool:
 
 
 def _to_nowhere(output: int) -> None:
-    """Drop unwritten output, as Python would report the error again when it flushes at exit."""
+    """Drop unwritten output; else Python would report the error again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), output)
 
 

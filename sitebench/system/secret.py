@@ -1,8 +1,9 @@
-"""Secrets: read from a file or the environment, or typed at the terminal; never an argument.
+"""Secrets, from a file, the environment or the terminal, but never from an argument.
 
 A secret that was typed, or that a program passed, is kept in an anonymous file in memory
 (memfd_create(2)), whose path is used as that of a password file. Only child processes that inherit
-the descriptors of `handed_on` can open it, and it ends with the last of them.
+the descriptors of `handed_on` can open this file. It is gone when the last of these processes has
+ended.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def read_once(path: str, kind: str, variable: str) -> str:
 
 
 def read(path: str | None, kind: str, variable: str) -> str | None:
-    """Return a secret from its file, or from the environment; None without either."""
+    """Return a secret from its file, or else from the environment; None if both lack it."""
     return os.environ.get(variable) if path is None else first_line(path, kind, variable)
 
 
@@ -81,7 +82,7 @@ def prompt_for_secret(prompt: str, none: BadInput) -> str:
     if not sys.stdin.isatty():
         raise none
     with warnings.catch_warnings():
-        # Do not prompt if echo cannot be turned off.
+        # If echo cannot be turned off, the warning becomes an error, and nothing is typed.
         warnings.simplefilter("error", getpass.GetPassWarning)
         try:
             text = getpass.getpass(prompt)
@@ -132,5 +133,5 @@ def handed_on() -> tuple[int, ...]:
 
 
 def without_secrets(environment: Mapping[str, str], *names: str) -> dict[str, str]:
-    """Return the environment without sitebench's secrets, except for those in `names`."""
+    """Return the environment without sitebench's secrets, except for the secrets in `names`."""
     return {k: v for k, v in environment.items() if k in names or k not in _VARIABLES}

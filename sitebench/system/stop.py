@@ -29,7 +29,7 @@ class Stop:
             os.write(self._write, b"\0")
 
     def wait(self, timeout: float | None = None) -> bool:
-        # The byte is not read: the event stays set.
+        # The byte is not read, so that the event stays set.
         poll = select.poll()
         poll.register(self._read, select.POLLIN)
         return bool(poll.poll(None if timeout is None else timeout * 1e3))

@@ -1,4 +1,4 @@
-"""Text files that options name. A worker has the texts of its master."""
+"""Text files that options name. A worker uses the texts that its master sent."""
 
 from __future__ import annotations
 

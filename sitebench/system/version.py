@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 def version() -> str:
-    # Late: this import of readers of mail and archives is half of the time of `--version`.
+    # Late: this import, with its readers of mail and archives, takes half of the time of
+    # `--version`.
     from importlib.metadata import version as of
 
     return of("sitebench")
