@@ -1,1 +1,1 @@
-"""What the targets of every suite are made of: an open target, servers, TLS, ownership."""
+"""Common parts of the suites' targets: an open target, servers, TLS, ownership."""

@@ -21,7 +21,7 @@ basicConstraints = critical, CA:FALSE
 subjectKeyIdentifier = hash
 subjectAltName = DNS:localhost, IP:{host}
 """
-"""A self-signed certificate: a client that trusts it trusts no other certificate."""
+"""Request of a self-signed certificate. A client that trusts this certificate trusts no other."""
 
 
 def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:

@@ -1,4 +1,4 @@
-"""A time limit for a whole conversation, as every byte renews the timeout of a socket."""
+"""A time limit for a whole conversation; a socket's own timeout begins again with every byte."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def connecting_s(timeout_s: float) -> float:
 class Deadline(Closing):
     """Shuts down the connections that it watches, if its block has not ended in time.
 
-    The end of a connection wakes a thread or greenlet that waits for it. A greenlet that never
+    The end of a connection wakes a thread or greenlet that waits for data. A greenlet that never
     waits has to check `is_over`.
     """
 
@@ -46,7 +46,7 @@ class Deadline(Closing):
 
     @property
     def is_over(self) -> bool:
-        """Whether the block takes too long; False after its end."""
+        """Whether the block exceeds its time; False after the end of the block."""
         return time.monotonic() >= self._end
 
     def remaining(self, at_most: float) -> float:
@@ -54,8 +54,8 @@ class Deadline(Closing):
         return min(at_most, max(0.001, self._end - time.monotonic()))
 
     def watch(self, connection: socket.socket) -> None:
-        # A duplicate, because TLS detaches the connection's descriptor, and the number of a closed
-        # descriptor may be reused.
+        # The duplicate has a descriptor of its own: TLS detaches the connection's, and the number
+        # of a closed descriptor can be reused.
         duplicate = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._watched.append(duplicate)

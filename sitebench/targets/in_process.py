@@ -72,7 +72,7 @@ class InProcess(Closing, Generic[_S]):
 
 
 def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
-    """Stop a server when `opened` is closed; return the file of a CA that was made for it."""
+    """Stop a server when `opened` is closed; return the file of the CA that was made for it."""
     opened.callback(server.stop)
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
 
@@ -92,7 +92,7 @@ def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
 
 
 def start(server: type[_C], options: Any, **overrides: Any) -> _C:
-    """Start the server of a suite's `serve`; errors name options instead of parameters."""
+    """Start the server of a suite's `serve`; messages of errors name options, not parameters."""
     names = (name for name in inspect.signature(server).parameters if name in vars(options))
     same = {name: vars(options)[name] for name in names}
     same |= {"limits": options.limit, "tls": ServerTls.from_options(options) or False}

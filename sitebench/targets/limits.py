@@ -26,18 +26,18 @@ _UNITS = {
 }
 _NONE = "none"
 
-# A shell enters the control groups, and is replaced by the target.
+# A shell enters the control groups, and then executes the target in its own process.
 _ENTER = 'for group in $1; do echo $$ > "$group" || exit 1; done; shift; exec "$@"'
 
 
 class Limits(msgspec.Struct, frozen=True):
     processors: int | None = None
     memory: int | None = None
-    """Bytes, cached files included."""
+    """Bytes, including cached files."""
     network: int | None = None
     """Bits a second in each direction."""
     disk: int | None = None
-    """Bytes a second, read and written."""
+    """Bytes a second, for reads and for writes."""
 
     @classmethod
     def parse(cls, text: str) -> Limits:
@@ -49,7 +49,7 @@ class Limits(msgspec.Struct, frozen=True):
         return limits
 
     def with_limit(self, name: str, value: str) -> Limits:
-        """Return the limits with one changed; `none` removes it."""
+        """Return the limits with another value of one limit; the value `none` removes the limit."""
         if name not in _UNITS:
             raise UnknownValue(f"{name!r} cannot be limited", f"limit {', '.join(_UNITS)}")
         units, example = _UNITS[name]
@@ -63,7 +63,7 @@ class Limits(msgspec.Struct, frozen=True):
         def format_limit(name: str, value: int) -> str:
             units, _ = _UNITS[name]
             whole = (unit_size for unit_size in units.items() if value % unit_size[1] == 0)
-            # A unit has several names, of which the first is the shortest.
+            # Of the names of a unit the first is the shortest.
             smallest = next(iter(units.items()))
             unit, size = max(whole, key=lambda unit_size: unit_size[1], default=smallest)
             return f"{name}={value / size:.15g}{unit}"
@@ -108,8 +108,8 @@ def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confine
 def forget(folder: Path) -> None:
     """Drop a folder's files from the page cache.
 
-    Cached pages count for the control group that read or wrote them first, and not for a limited
-    target that reads them later.
+    A cached page counts for the control group that read or wrote it first, and not for a limited
+    target that reads it later.
     """
     for path in folder.rglob("*"):
         if path.is_file():

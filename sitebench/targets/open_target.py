@@ -52,16 +52,16 @@ def _stop_nothing() -> None: ...
 
 @dataclass(frozen=True)
 class OpenTarget(Closing, Generic[_A]):
-    """A server that answers; `pid`, `cores` and `counters` are set if it was started here."""
+    """A server that answers; `pid`, `cores` and `counters` are set if sitebench started it."""
 
     name: str
     address: _A
     pid: int | None = field(default=None, kw_only=True)
     cores: int | None = field(default=None, kw_only=True)
     disposable: bool = field(default=False, kw_only=True)
-    """The target is deleted after the test, so that additions need not be removed."""
+    """Whether the target is deleted after the test, so that added entries need not be removed."""
     owned: bool = field(default=False, kw_only=True)
-    """The user permits writes (`--i-own-this-target`)."""
+    """Whether the user permits writes (`--i-own-this-target`)."""
     alive: Callable[[], bool] = field(default=_lives, kw_only=True)
     stop: Callable[[], None] = field(default=_stop_nothing, kw_only=True)
     counters: Callable[[], dict[str, int]] = field(default=dict, kw_only=True)
@@ -77,7 +77,7 @@ class OpenTarget(Closing, Generic[_A]):
         self.stop()
 
     def for_several_tests(self) -> Self:
-        """Return the target for several tests, each of which removes its additions."""
+        """Return the target for several tests, each of which removes the entries that it added."""
         return replace(self, disposable=False, owned=self.owned or self.disposable)
 
     def without_process(self) -> Self:

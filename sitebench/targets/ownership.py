@@ -2,8 +2,8 @@
 
 A typing error in an address must not fill a stranger's directory, nor submit a stranger's forms.
 `--i-own-this-target` or the user's list of targets permits writes. On loopback an operation whose
-name says that it writes, such as `add`, is permitted too; a port there may be a tunnel to
-production.
+name implies a write, such as `add`, is permitted too. Other writes need permission there as well,
+because a port can be a tunnel to production.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def assure_own(host: str, port: int, *, owned: bool, what: str, named: bool = Tr
 
 
 def assure_overwriting(host: str, port: int, *, owned: bool, what: str) -> None:
-    """Raise NotYours unless `what` may change entries that a target had before."""
+    """Raise NotYours unless `what` is permitted to change entries that a target had before."""
     if not owns(host, port, owned=owned, named=False):
         raise NotYours(
             f"{what} changes entries of {host}:{port} that it did not add, and nothing restores "

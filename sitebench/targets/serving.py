@@ -19,7 +19,7 @@ _T = TypeVar("_T", bound="InProcess[Any]")
 _LOOK_S = 1.0
 """Interval between checks for names that clients request and the server lacks."""
 _HELD = ("entries", "answer_bytes")
-"""Gauges among the counters."""
+"""Names of counters that are gauges."""
 
 
 def parse_limits(text: str) -> dict[str, int]:

@@ -60,8 +60,8 @@ class Trust(msgspec.Struct, frozen=True):
                 f"--tls-ca holds no certificate: {error}",
                 "give it in PEM (-----BEGIN CERTIFICATE-----)",
             ) from error
-        # As the engine verifies: --tls-ca may be the server's own certificate, and only names of
-        # the subjectAltName count.
+        # Verify like the engine: --tls-ca can be the server's own certificate, and no names but
+        # those in subjectAltName count.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         context.hostname_checks_common_name = False
         if self.insecure:
@@ -104,7 +104,8 @@ def trusting(trust: Trust, ca: str) -> Trust:
 
 def _authorities(path: str) -> str:
     try:
-        # Between certificates, bundles have names of authorities such as Főtanúsítvány.
+        # Bundles have names of authorities between certificates, with letters other than ASCII
+        # (Főtanúsítvány).
         return Path(path).read_bytes().decode("ascii", "ignore")
     except OSError as error:
         raise BadFile(
@@ -243,7 +244,7 @@ _FAULTS = (
     ),
     _Fault("tls:broken", ("SSL", "TLS"), "it violates the TLS protocol", "see its log"),
 )
-"""Faults by OpenSSL's words, which libraries keep if they replace the exception."""
+"""Faults by words of OpenSSL, which libraries keep if they raise another exception."""
 
 
 def _fault(error: BaseException) -> _Fault | None:
@@ -258,13 +259,13 @@ def _fault(error: BaseException) -> _Fault | None:
 
 
 def fault_kind(error: BaseException) -> str | None:
-    """Return the engine's name for an error, if it is a failure of TLS."""
+    """Return the engine's name for a failure of TLS; None for another error."""
     fault = _fault(error)
     return None if fault is None else fault.kind
 
 
 def tls_failed(address: object, error: BaseException) -> TlsFailed | None:
-    """Return the error to raise instead of a failure of TLS."""
+    """Return the error to raise in place of a failure of TLS; None for another error."""
     if (fault := _fault(error)) is None:
         return None
     return TlsFailed(f"no TLS with {address}: {fault.message}", fault.remedy)

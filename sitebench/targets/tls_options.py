@@ -15,7 +15,8 @@ _KEY_PASSWORD_HELP = (
     f"${secret.KEY_PASSWORD})."
 )
 
-# A file's name does not change the identity of a point. A web form cannot name the file of a key.
+# The names of these files do not change the identity of a point. Users of a web form cannot name
+# the file of a key.
 _CERTIFICATE: Final[Placement] = {"panel": "TLS", "local": True}
 _KEY: Final[Placement] = {"panel": "TLS", "local": True, "form": False}
 
