@@ -1,1 +1,1 @@
-"""Scenario files: what users do, in TOML. The engine reads them; commands ask here."""
+"""Scenario files: TOML that describes the actions of users. The engine parses the files."""

@@ -161,7 +161,7 @@ class Script:
 
     @property
     def counted_rows(self) -> Sequence[tuple[str, str]]:
-        """Rows whose sum is the total; arrivals that no user began have a row of their own."""
+        """Rows whose sum is the total, including the row of arrivals that no user began."""
         if self.counts is not None:
             return [(self.name, self.counts)]
         return [(self.name, NOT_BEGUN), *((op.name, op.counts) for op in self.operations)]
