@@ -150,7 +150,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the highest rank, up to `rank`, that surely more than `share` of samples reach."""
+        """Return the highest rank up to `rank` that surely more than `share` reaches."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -162,7 +162,7 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the lowest value from `rank` on that surely fewer than this share exceed."""
+        """Return the lowest value from `rank` on that surely less than `share` exceeds."""
         first, last = rank, len(self.values)
         while first < last:
             middle = (first + last) // 2
