@@ -1,7 +1,7 @@
 """Errors that a user can fix: `BadInput`, `ObjectiveMissed`, `NotDecided`, `MeasurementFailed`.
 
-These four have an exit code each, and more special errors below them. The command line prints
-`sitebench: message`, and the remedy on the next line.
+Each of these four has an exit code of its own; the other errors inherit from them. The command line
+prints `sitebench: message`, and the remedy on the next line.
 """
 
 # ruff: noqa: N818 -- the names say what happened, as StopIteration does
@@ -20,13 +20,13 @@ EXIT_INTERRUPTED = 130
 
 
 _NOT_SHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that a terminal obeys or cannot show: control characters (C0, C1), ends of lines,
-marks of the direction of text, and surrogates."""
+"""Characters that a terminal obeys or cannot show: control characters (C0, C1), line separators,
+marks of text direction, and surrogates."""
 _MOST = 1_000
 
 
 def printable(text: str, limit: int = _MOST) -> str:
-    """Return a text, perhaps a server's, as a line without characters that a terminal obeys."""
+    """Return a text as one line without characters that a terminal obeys."""
     if len(text) > limit:
         text = f"{text[:limit]}..."
     return _NOT_SHOWN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
@@ -71,7 +71,7 @@ class WrongPassword(BadInput):
 
 
 class NotYours(BadInput):
-    """A write to a target that runs already, without --i-own-this-target."""
+    """A write to a target that sitebench did not start, without --i-own-this-target."""
 
 
 class PortInUse(BadInput):

@@ -1,7 +1,7 @@
 """The suites, and the facts about a suite that the rooms below use.
 
 A suite is a package for one kind of target, with operations, targets and tables. It declares itself
-in `<package>/suite.py`, as `SUITE`; nothing else in `sitebench` imports a suite or names it. A part
+in `<package>/suite.py`, as `SUITE`; no other module of `sitebench` imports or names a suite. A part
 whose import takes time is declared as "module:name" and imported when it is needed: shell
 completion lists the suites at every key.
 """
@@ -40,16 +40,16 @@ class PaperSweep(msgspec.Struct, frozen=True, kw_only=True):
     warmup_s: float
     measure_s: float
     users: Mapping[str, Mapping[str, int]] = {}
-    """Clients x users of a client, by machine and operation."""
+    """Number of users (clients times users per client) by machine and operation."""
     options: Mapping[str, Mapping[str, str]] = {}
-    """Further options, by operation."""
+    """Texts of further options, by operation."""
 
 
 class Operation(msgspec.Struct, frozen=True):
     user_class: str
     """The class in the suite's locustfile."""
     does: str = ""
-    """The user's actions, for help and the web page."""
+    """A description of the user's actions, for help and the web page."""
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,13 +87,13 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     exports: Mapping[str, str]
     """Public names of `import sitebench`, and their modules."""
     target_options: frozenset[str]
-    """Options that identify and set up a target, in which compared runs may differ."""
+    """Options that identify and set up a target; compared runs may differ in these."""
     portable_client: str | None = None
     """The Python client that can replace the native engine, if any."""
     packages: tuple[str, ...] = ()
     """Python packages with versions in a run's manifest."""
     metrics: Mapping[str, str] = {}
-    """Rates for objectives, with the names of their figures in results."""
+    """Names of rates that objectives may limit, with the names of these figures in results."""
 
     @property
     def first_name(self) -> str:

@@ -23,7 +23,7 @@ BYTES = {
     for unit, power in {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}.items()
     for more in (("", "b", "ib") if unit else ("",))
 }
-"""Units of memory, which are powers of two whether written k, kb or kib."""
+"""Units of memory in bytes: k, kb and kib are the same power of two."""
 _SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
 _SIZES_REMEDY = "write sizes such as 500,1000,10k or 1m, without a comma in any"
 _DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
@@ -42,7 +42,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
-    """Read sizes separated by commas, which never group digits here."""
+    """Read sizes separated by commas; here a comma never groups digits."""
     parts = [part.strip() for part in text.split(",")]
     if "" in parts:
         raise UnknownValue(f"{text!r} has an empty size", _SIZES_REMEDY)
@@ -81,7 +81,7 @@ def parse_duration(text: str) -> float:
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         raise UnknownValue(f"unknown duration {text!r}", _DURATION_REMEDY)
-    # Decimal, so that 71ms is the same number as 0.071s.
+    # With Decimal, 71ms is the same number as 0.071s.
     seconds = Decimal(match[1]) * Decimal(str(_SECONDS[(match[2] or "s").lower()]))
     if seconds > _LONGEST_S:
         raise UnknownValue(f"{text.strip()!r} is longer than a year", "write a shorter time")
