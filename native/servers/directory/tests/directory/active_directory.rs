@@ -91,7 +91,7 @@ fn more_than_1500_values_are_returned_in_ranges() {
         assert_eq!(done.code, ResultCode::SUCCESS);
         found.remove(0)
     };
-    // With all attributes requested, or only the attribute with ranges.
+    // The search requests all attributes, or only the attribute with ranges.
     for attributes in [&[][..], &["member"], &["*"]] {
         let found = ask(attributes);
         let first = found.values("member;range=0-1499");

@@ -1,4 +1,4 @@
-//! Requests just beyond each limit are refused by the protocol's own error, and the server continues.
+//! Requests just beyond each limit are refused with the protocol's own error, and the server continues.
 
 use crate::common::{Client, Search, filter, lookup, search_for_all, serve, with_controls};
 use directory::Running;

@@ -50,7 +50,7 @@ fn pending_requests_of_a_fast_client_stay_in_the_kernel_without_using_cpu() {
     }
     sender.join().unwrap();
     (0..SEARCHES).for_each(|_| drop(client.done()));
-    // The last of several requests in one read may use up the turn.
+    // The last of several requests in one read can use up the turn.
     let mut out = Vec::new();
     (1..=3).for_each(|id| Search { filter: matching_none(32), ..Search::default() }.write(&mut out, id));
     client.send(&out);

@@ -101,7 +101,8 @@ fn requests_behind_a_bind_in_the_same_tls_record_are_answered() {
     let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
     client.send(&bind_then_who_am_i());
     is_ann(&mut client);
-    // StartTLS behind a bind is answered after the bind, and the TLS session begins anonymous.
+    // A StartTLS that follows a bind in the same write is answered after the bind, and the TLS session begins
+    // anonymous.
     let mut out = Vec::new();
     write_bind(&mut out, 1, PASSWORD);
     request::write_extended(&mut out, 2, oid::START_TLS, None);
@@ -238,7 +239,7 @@ fn from(address: u8, directory: &Running) -> Client {
     Client::of(socket.into())
 }
 
-/// Sends binds as `name` on six connections for each hashing thread; returns, per thread, how many are
+/// Sends binds as `name` on six connections for each hashing thread; returns, per thread, how many binds are
 /// answered before a later login.
 fn answered_first(directory: &Running, name: &str, address: u8, other: &mut Client) -> usize {
     let mut out = Vec::new();
@@ -282,7 +283,7 @@ fn a_short_login_overtakes_the_longest_logins_of_its_address() {
     assert!(answered < 4, "{answered} of 6");
 }
 
-/// Values that a client may store to exhaust the server: much memory, much time, or many hashes.
+/// Values that a client could store to exhaust the server: much memory, much time, or many hashes.
 #[test]
 fn a_hash_beyond_the_limits_accepts_no_password() {
     let good = stored("argon2:64k:1");
@@ -371,7 +372,7 @@ fn lookups_wait_no_longer_during_slow_binds_than_beside_threads_that_hash() {
             })
             .collect();
         let beside = slow_lookup(&mut client);
-        // A thread that has just started may not have lowered its priority yet.
+        // A thread that has just started has possibly not lowered its priority yet.
         assert!(eventually(|| priorities().iter().all(|nice| *nice == 19)), "{:?}", priorities());
         assert!(storm.into_iter().map(|each| each.join().unwrap()).sum::<usize>() > 0);
         (reference, beside)

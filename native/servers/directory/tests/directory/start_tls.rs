@@ -204,7 +204,7 @@ fn sasl_mechanisms_are_listed_where_they_are_accepted() {
     assert_eq!(client.compare("", "supportedSASLMechanisms", "EXTERNAL"), ResultCode::COMPARE_FALSE);
 }
 
-/// Requests a page of one entry, the first page or the one after `cookie`; returns its result code and the
+/// Requests a page of one entry, the first page or the page after `cookie`; returns its result code and the
 /// cookie of the next page.
 fn page<S: Read + Write>(client: &mut Client<S>, cookie: &[u8]) -> (ResultCode, Vec<u8>) {
     let mut value = Vec::new();

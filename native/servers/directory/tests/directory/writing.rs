@@ -1,4 +1,4 @@
-//! Add, delete, modify, rename and compare, and the access rights to them.
+//! Add, delete, modify, rename and compare, and the access rights for these operations.
 
 use crate::common::{Client, Search, eventually, lookup, serve};
 use wire::ldap::request::{write_add, write_modify_dn};

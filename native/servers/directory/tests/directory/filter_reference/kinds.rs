@@ -76,7 +76,7 @@ pub const KINDS: &[Kind] = &[
         pieces: Some(lower),
         ..PLAIN
     },
-    // Never indexed.
+    // `dnQualifier` is never indexed.
     Kind {
         name: "dnQualifier",
         ranks: NAMES,

@@ -1,5 +1,5 @@
 //! Filters on every syntax return the same entries as a naive evaluation by RFC 4511 section 4.5.1.7, with
-//! indexes and without.
+//! and without indexes.
 
 mod kinds;
 

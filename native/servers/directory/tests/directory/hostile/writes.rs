@@ -112,7 +112,7 @@ fn types_declared_by_a_refused_write_are_removed() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "description", &["x".into()]);
-    // More types than a directory may hold, all in refused writes.
+    // These refused writes have more types than a directory may hold.
     for n in 0..5_000 / 500 {
         let names: Vec<String> = (0..500).map(|i| format!("x{n}x{i}")).collect();
         let refused = client.request(|out| {
@@ -132,8 +132,8 @@ fn types_declared_by_a_refused_write_are_removed() {
 fn values_that_take_long_to_normalise_are_refused() {
     let directory = crate::common::serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
     let mut client = Client::connect(directory.addr());
-    // Characters whose normal form has eighteen characters (U+FDFA, NFKC), escaped in a name or plain; and
-    // names of many components.
+    // The values have characters whose normal form has eighteen characters (U+FDFA, NFKC), plain or escaped
+    // in names; or they are names of many components.
     let odd = |i: usize| format!("{i} {}", "\u{fdfa}".repeat(40));
     let escaped = |i: usize| format!("cn={i}{}", "\\ef\\b7\\ba".repeat(13));
     let folded = |i: usize| format!("{i} {}", "\u{390}".repeat(60));

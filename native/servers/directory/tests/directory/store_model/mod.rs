@@ -33,7 +33,7 @@ fn word() -> impl Strategy<Value = Word> {
     (0..WORDS.len(), 0usize..3).prop_map(|(word, spelling)| Word(word, spelling))
 }
 
-/// Few names exist, so that steps collide.
+/// Few names exist, so that many steps are about the same entries.
 fn path() -> impl Strategy<Value = Path> {
     prop_oneof![3 => vec(0usize..8, 1..2), 2 => vec(0usize..4, 2..3), 1 => vec(0usize..4, 3..4)]
 }

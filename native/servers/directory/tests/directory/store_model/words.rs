@@ -26,7 +26,7 @@ pub const PIECES: [(&str, &str); 10] = [
     ("C", "c"),
 ];
 
-/// A value: the number of its word and of its spelling.
+/// A value: the number of a word, and the number of one of its spellings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word(pub usize, pub usize);
 
