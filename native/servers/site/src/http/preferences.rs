@@ -8,7 +8,7 @@ use crate::upd::{Changes, write_strings};
 
 /// The longest interest that fits the page.
 const INTEREST_BYTES: usize = 24;
-/// The longest ticker symbols with their exchange's suffix.
+/// The longest ticker symbols with the suffix of their exchange.
 const STOCK_BYTES: usize = 12;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

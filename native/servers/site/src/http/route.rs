@@ -1,4 +1,4 @@
-//! The targets of paths. No target comes from the file system, so no path can lead into it.
+//! The targets of paths. No target comes from the file system, so no path can lead into the file system.
 
 use http::origin_form;
 use wire::http::query;
@@ -18,7 +18,7 @@ pub(crate) enum Route {
     Found(Target),
     /// An existing target with another method: 405, with the supported methods.
     WrongMethod(&'static str),
-    /// 404.
+    /// No target: 404.
     NotFound,
 }
 

@@ -18,7 +18,7 @@ macro_rules! section {
     };
 }
 
-/// In the order of [`people::visitor::SECTIONS`].
+/// The sections, in the order of [`people::visitor::SECTIONS`].
 pub(super) const SECTIONS: [Section; 10] = [
     section!("news", "News"),
     section!("weather", "Weather"),

@@ -5,7 +5,8 @@ use wire::http::date::MONTHS;
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
-/// `7 Jan 2026`. A year with more than four digits, which only a corrupt row has, is omitted.
+/// Appends a date such as `7 Jan 2026`. A year with more than four digits, which only a corrupt row has, is
+/// omitted.
 pub(super) fn push_day(out: &mut Vec<u8>, unix_s: i64) {
     let (year, month, day) = date_of(unix_s.div_euclid(SECONDS_OF_DAY));
     if !(0..=9_999).contains(&year) {

@@ -34,7 +34,7 @@ pub fn push_escaped(out: &mut Vec<u8>, text: &str, most: usize) {
 }
 
 const fn is_special(byte: u8) -> bool {
-    // 0xc2 begins the control characters beyond ASCII, U+0080 to U+009F, among others.
+    // 0xc2 begins the control characters beyond ASCII, U+0080 to U+009F, among other characters.
     matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'' | 0..=0x1f | 0x7f | 0xc2)
 }
 

@@ -13,7 +13,8 @@ fn longest() -> String {
     "\"".repeat(400)
 }
 
-/// The person with the page that leaves the least room: every text at its limit, the longest sections.
+/// The person with the page that leaves the least room: all texts are at their limits, and the sections are
+/// the longest.
 fn fullest<'a>(text: &'a str, items: &'a str, sections: &'a str) -> Person<'a> {
     Person {
         id: u64::MAX,

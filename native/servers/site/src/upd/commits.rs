@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// People whose numbers have the same remainder share a version. A change of one of them makes readers with a
-/// cache read all of them again, which costs a read each.
+/// cache read all of them again, which costs one read for each person.
 const STRIPES: usize = 4_096;
 
-/// Counts commits. If the count differs from the count of its snapshot, a reader takes a new snapshot, so
-/// that a page requested after an update's answer shows the update.
+/// Counts commits. A reader takes a new snapshot if the count differs from the count of its snapshot, so that
+/// a page requested after an update's answer shows the update.
 #[derive(Debug, Clone)]
 pub(crate) struct Commits(Arc<Counts>);
 
@@ -30,8 +30,8 @@ impl Commits {
     ///
     /// Commits are counted before versions, so a reader that sees a new version takes a new snapshot, too,
     /// and does not cache an old row under it. Release here and Acquire in the reader would be enough for
-    /// this order. SeqCst has the same instructions on x86-64 for a commit and a page, and needs no such
-    /// argument.
+    /// this order. SeqCst has the same instructions on x86-64 for a commit and a page, and makes this
+    /// argument unnecessary.
     pub(super) fn note(&self, changed: impl Iterator<Item = u64>) {
         self.0.commits.fetch_add(1, Ordering::SeqCst);
         for id in changed {

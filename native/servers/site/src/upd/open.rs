@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::manifest::Manifest;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 
-/// When a write counts as stored.
+/// The moment from which a write counts as stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
@@ -30,7 +30,7 @@ impl Durability {
     }
 }
 
-/// The properties of the expected UPD; missing properties may have any value.
+/// The properties of the expected UPD; a missing property is not checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expected {
     /// The number of people at the build.
@@ -66,7 +66,7 @@ pub enum OpenError {
 /// from the system's cache takes one read of 4 KiB.
 const CACHE_KIB: u32 = 4_096;
 
-/// How long a writer waits for another writing process.
+/// The time that a writer waits for another writing process.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Checks that `path` is the expected UPD. Returns its manifest.
@@ -136,7 +136,8 @@ pub(super) fn writing(path: &Path, durability: Durability) -> Result<Connection,
         db.busy_timeout(BUSY)?;
         let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
         let synchronous = durability.synchronous();
-        // The writer makes checkpoints after its answers; wal_autocheckpoint would make them before.
+        // The writer makes checkpoints after its answers; wal_autocheckpoint would make them before the
+        // answers.
         db.execute_batch(&format!(
             "PRAGMA synchronous={synchronous}; PRAGMA wal_autocheckpoint=0;
              PRAGMA cache_size=-{CACHE_KIB}; PRAGMA mmap_size=0;"

@@ -136,7 +136,7 @@ fn serve<T>(
         since_checkpoint += batch.len();
         let written = write_all(db, size, &batch);
         commits.note(batch.iter().filter_map(|job| job.write.changes()));
-        // Logged only at the first failure and at the recovery: a full disk fails thousands of writes a second.
+        // Only the first failure and the recovery are logged: a full disk fails thousands of writes a second.
         match &written {
             Err(error) if !failing => eprintln!("the site stores no writes: {error}"),
             Ok(_) if failing => eprintln!("the site stores writes again"),

@@ -61,7 +61,7 @@ impl Client {
         self.answer()
     }
 
-    /// Reads the answer to any request but HEAD.
+    /// Reads the answer to any request except HEAD.
     pub fn answer(&mut self) -> Answer {
         let mut answer = self.head();
         let length = answer.header("content-length").map_or(0, |length| length.parse().unwrap());

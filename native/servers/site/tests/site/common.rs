@@ -26,7 +26,7 @@ pub fn build(path: &Path, size: u64) -> site::upd::Manifest {
 pub struct Site {
     pub running: Running,
     pub database: PathBuf,
-    /// Removed at the end.
+    /// The folder is removed at the end of the test.
     pub _folder: TempDir,
 }
 

@@ -105,7 +105,8 @@ fn a_request_that_never_ends_is_cut_off() {
     let mut client = site.client();
     client.send("POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nname");
     let start = Instant::now();
-    // The client's timeout is as long as the site's.
+    // A read by the client waits as long as the site waits for a stalled client, so the client sleeps before
+    // it reads.
     std::thread::sleep(Duration::from_secs(9));
     assert!(client.is_closed());
     assert!(start.elapsed() < Duration::from_secs(13));
