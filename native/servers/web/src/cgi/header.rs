@@ -13,7 +13,7 @@ pub(super) struct Header {
     pub(super) bytes: usize,
 }
 
-/// Why a header is refused.
+/// The reason for refusing a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HeaderError {
     #[error("no header that ends in an empty line within its first {MOST_BYTES} bytes")]
@@ -119,7 +119,8 @@ fn split(line: &[u8]) -> Option<(&str, &str)> {
     fits.then_some((name, value))
 }
 
-/// `404 Not Found`, or `404` alone. Only the server may send interim responses (1xx).
+/// The value of a Status line, such as `404 Not Found` or `404`. Only the server may send interim responses
+/// (1xx).
 fn status(value: &str) -> Option<&str> {
     let (code, phrase) = value.split_at_checked(3)?;
     let fits =

@@ -61,7 +61,7 @@ fn write_at(piece: &mut [u8], before: usize, at: usize, text: &[u8]) {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): an increment, and a mixer of bits.
+/// SplitMix64 (Steele, Lea and Flood, 2014) adds this increment to its state, and mixes the bits of the sum.
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
 const fn mix(state: u64) -> u64 {

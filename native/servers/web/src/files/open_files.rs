@@ -103,7 +103,7 @@ impl OpenFiles {
         }
         let file = match self.open(name) {
             Err(Missing::Busy) => {
-                // The cache itself may hold the missing file descriptors.
+                // Clearing the cache frees file descriptors for the requested file.
                 self.young.clear();
                 self.old.clear();
                 self.open(name)

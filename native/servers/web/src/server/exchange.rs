@@ -189,7 +189,7 @@ fn file<'t>(
     turn.refuse(options, "500 Internal Server Error", &[], "the file cannot be read")
 }
 
-/// Redirects to the path with a trailing slash, the base of the relative links in the folder's page.
+/// Redirects to the path with a trailing slash, which is the base of the relative links in the folder's page.
 fn to_folder<'t>(path: &str, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     // Two leading slashes would make a network-path reference to another server (RFC 3986 section 4.2).
     let location = format!("/{}/", path.trim_start_matches('/'));
