@@ -55,7 +55,7 @@ const REQUEST_COMPLETE: u8 = 0;
 const CANT_MPX_CONN: u8 = 1;
 const UNKNOWN_ROLE: u8 = 3;
 
-/// Content of a record of the answer: a multiple of eight, as the specification recommends.
+/// The bytes of content in a record of the answer: a multiple of eight, as the specification recommends.
 const PIECE: usize = 65_528;
 
 /// Serves until the process is killed.
