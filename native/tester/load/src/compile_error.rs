@@ -4,7 +4,7 @@ use scenario::{Block, Problems, Template, problem_at};
 
 pub(crate) type Result<T, E = CompileError> = std::result::Result<T, E>;
 
-/// An error in a file whose form is right: in the value of a field, or in something that the target lacks.
+/// An error in a file whose form is right: the value of a field is wrong, or the target lacks something.
 #[derive(Debug)]
 pub(crate) struct CompileError {
     /// The keys of the table with the error; list indexes count from 0. Empty for the file as a whole.
@@ -15,7 +15,7 @@ pub(crate) struct CompileError {
 }
 
 impl CompileError {
-    /// Adds the table of the error, unless a narrower place is set.
+    /// Adds the table of the error, unless the place is already known more exactly.
     pub(crate) fn at<const N: usize>(mut self, keys: [&str; N]) -> Self {
         if self.keys.is_empty() {
             self.keys = keys.map(str::to_owned).into();

@@ -22,7 +22,7 @@ pub struct ScenarioSpec {
     pub(crate) env: HashMap<String, String>,
     /// The contents of files that fields read, in base64.
     pub(crate) files: HashMap<String, String>,
-    /// The identity of binds, unless the scenario names one.
+    /// The identity of binds, unless the scenario names an identity.
     pub(crate) bind: Identity,
     /// Paths of the target's programs by kind, with `{size}`, `{content}` and `{copy}`.
     pub(crate) programs: HashMap<String, String>,

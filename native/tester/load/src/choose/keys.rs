@@ -127,7 +127,7 @@ fn area_end(area: f64) -> f64 {
 
 /// A one-to-one map of ranks to people, so that popularity is independent of the order of entries.
 ///
-/// YCSB hashes the rank instead, which gives some people several ranks and others none.
+/// YCSB hashes the rank instead, which gives some people several ranks and other people no rank.
 #[derive(Debug, Clone)]
 struct Scatter {
     count: u64,

@@ -22,7 +22,7 @@ pub(crate) enum Link {
     Up(Channel),
 }
 
-/// A socket, with its TLS layer if it has one.
+/// A socket, with its TLS layer if it uses TLS.
 #[derive(Debug)]
 pub(crate) struct Channel {
     socket: Socket,
@@ -98,7 +98,7 @@ impl Link {
         }
     }
 
-    /// Continues the TLS handshake, if there is one. Returns whether the connection can be used.
+    /// Continues the TLS handshake if the connection uses TLS. Returns whether the connection can be used.
     pub(crate) fn continue_handshake(&mut self) -> Result<bool, Failure> {
         match self {
             Self::Opening(Channel { socket, tls: Some(tls) }) => tls.continue_handshake(socket),
@@ -136,7 +136,7 @@ impl Link {
         }
     }
 
-    /// Ends the TLS session with a close_notify alert (RFC 8446 section 6.1), if there is one.
+    /// Ends the TLS session with a close_notify alert (RFC 8446 section 6.1), if the connection uses TLS.
     #[inline]
     pub(crate) fn close(&mut self) {
         if let Self::Up(Channel { socket, tls: Some(tls) }) = self {

@@ -1,10 +1,10 @@
 //! Source addresses of connections.
 //!
 //! A connection that the client closes keeps its local port for a minute (TIME_WAIT), and a pair of source
-//! and destination address has some 28,000 ports. A connect sweep uses them up in seconds, and then measures
-//! the shortage of ports. Against a target on this machine, however, each connection may have its own source
-//! address: all of 127.0.0.0/8 is this machine. [`Sources`] cycles through 65,536 addresses, enough for 30
-//! million connections a minute.
+//! and destination address has some 28,000 ports. A connect sweep uses these ports up in seconds, and then
+//! measures the shortage of ports. Against a target on this machine, however, each connection may have its
+//! own source address: all of 127.0.0.0/8 is this machine. [`Sources`] cycles through 65,536 addresses,
+//! enough for 30 million connections a minute.
 //!
 //! Binding to an address with port 0 makes the kernel search for a free port at once. The search is short
 //! because few ports of each address are in use. Without a source address it takes longer with every

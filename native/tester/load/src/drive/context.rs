@@ -42,8 +42,8 @@ pub(crate) struct Context<P: Protocol> {
     /// The place in `row_waiters` of the lane that retries its draw.
     pub(crate) row_turn: Option<usize>,
     pub(crate) pools: Vec<Pool>,
-    /// When each lane's operation in flight times out. Kept apart from the lanes, so that the search for
-    /// overdue operations touches little memory.
+    /// The time at which each lane's operation in flight times out. Kept apart from the lanes, so that the
+    /// search for overdue operations touches little memory.
     pub(crate) deadlines: Vec<u64>,
     /// Requests of each lane that succeeded since the last drain; empty unless phases are recorded.
     pub(crate) lane_counts: Vec<u64>,

@@ -50,7 +50,7 @@ pub struct Snapshot {
     /// The log of requests, one line of JSON per request, in the order of their ends.
     pub log: Vec<String>,
     pub decks: Vec<DeckSnapshot>,
-    /// One item per (program, step) with records.
+    /// One item for each step of each program, if the step has records.
     pub steps: Vec<StepSnapshot>,
     /// The steps of operations due in the window that ended at the last cut.
     pub late: Vec<StepSnapshot>,
@@ -90,8 +90,8 @@ pub struct StepSnapshot {
     pub open: bool,
     /// Indexed like [`Counter::ALL`].
     pub counters: [u64; Counter::COUNT],
-    /// Indexed like [`Clock::ALL`], as recorded; [`Self::clock`] reads them. A histogram without samples has
-    /// no memory for samples.
+    /// The recorded histograms, indexed like [`Clock::ALL`]; [`Self::clock`] reads them. A histogram without
+    /// samples has no memory for samples.
     pub clocks: [Histogram<u64>; Clock::COUNT],
 }
 

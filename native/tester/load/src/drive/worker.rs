@@ -63,7 +63,7 @@ pub(crate) enum Command {
     Pause {
         reply: Sender<Option<u64>>,
     },
-    /// Records in spans, and uses this pace if there is one. With a pace, a division follows.
+    /// Records in spans, and uses `pace` if it is not `None`. With a pace, a division follows.
     Begin {
         pace: Option<Pace>,
         spans: Spans,
@@ -505,7 +505,7 @@ impl<P: Protocol> Worker<P> {
                 Ok(command) => self.execute(command),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
-                    // The driver is gone without `Finish`: end at once.
+                    // The driver ended without a `Finish` command, so the thread ends immediately.
                     let (reply, _) = std::sync::mpsc::channel();
                     return self.finish(Finishing { deadline_ns: 0, reply });
                 }

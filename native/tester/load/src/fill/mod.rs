@@ -367,7 +367,7 @@ impl LaneData {
     fn take_element(&mut self, list: usize, place: usize) {
         let mut value = std::mem::take(&mut self.values[place]);
         let of = &mut self.values[list];
-        // A step of the repeat may have captured the list anew.
+        // A step of the repeat may have captured the list again.
         let end = |at: usize| of.ends.get(at).map(|end| *end as usize);
         let start = of.next.checked_sub(1).map_or(Some(0), end);
         let element = start.zip(end(of.next)).and_then(|(start, end)| of.bytes.get(start..end));

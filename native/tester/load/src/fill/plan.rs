@@ -436,7 +436,7 @@ impl Plan {
 
     fn sources_of_value(&self, name: &str) -> Vec<usize> {
         let (mut sources, mut names) = (BTreeSet::new(), BTreeSet::from([name]));
-        // In reverse order, as each value uses only earlier values.
+        // The values are visited in reverse order, because each value uses only earlier values.
         for (name, template) in self.names.values.iter().rev() {
             if !names.contains(name.as_str()) {
                 continue;
@@ -457,12 +457,12 @@ impl Plan {
         sources.into_iter().collect()
     }
 
-    /// Whether a row is owned by one lane at a time. If none is free, lanes share a row.
+    /// Whether a row is owned by one lane at a time. If no row is free, lanes share a row.
     pub(crate) fn is_owned(&self, source: usize) -> bool {
         self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Owned(_)))
     }
 
-    /// Whether a row is held by one lane at a time. If none is free, lanes wait.
+    /// Whether a row is held by one lane at a time. If no row is free, lanes wait.
     fn is_held(&self, source: usize) -> bool {
         self.sources.get(source).is_some_and(|source| matches!(source.dealt, Dealt::Held(_)))
     }

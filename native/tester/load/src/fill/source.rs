@@ -73,7 +73,7 @@ enum Cells {
 pub(super) enum Dealt {
     Each(Dealer),
     Drawn(Keys),
-    /// A row is used by one lane at a time. If no row is free, lanes share one.
+    /// A row is used by one lane at a time. If no row is free, lanes share a row.
     Owned(Keys),
     /// A row is used by one lane at a time. If no row is free, lanes wait.
     Held(Dealer),

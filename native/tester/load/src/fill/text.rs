@@ -103,7 +103,7 @@ impl Generator {
     }
 }
 
-/// Version 4 (RFC 9562 section 5.4).
+/// Appends a UUID of version 4 (RFC 9562 section 5.4).
 fn write_uuid(random: u128, out: &mut Vec<u8>) {
     let id = random & !(0xf << 76) & !(0b11 << 62) | 0x4 << 76 | 0b10 << 62;
     let (a, b, c) = (id >> 96, id >> 80 & 0xffff, id >> 64 & 0xffff);

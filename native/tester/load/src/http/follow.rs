@@ -62,7 +62,7 @@ impl Http {
                 None
             }
         };
-        // RFC 9110 sections 15.4.2 to 15.4.4, as browsers implement them.
+        // Browsers implement RFC 9110 sections 15.4.2 to 15.4.4 like this.
         let becomes_get = match head.status {
             301 | 302 => ask.method == "POST",
             303 => ask.method != "HEAD",

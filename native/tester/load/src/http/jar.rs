@@ -1,8 +1,8 @@
 //! The cookies of one user on one site (RFC 6265).
 //!
 //! A cookie that `[start]` sets lives as long as the user. A cookie that an operation sets lives until the
-//! next operation begins, which is another visit. If an operation sets a cookie that the user already has,
-//! the cookie stays the user's.
+//! next operation begins: each operation is another visit. If an operation sets a cookie that the user
+//! already has, the cookie stays the user's.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -153,7 +153,7 @@ fn is_domain_of(domain: &[u8], host: &str) -> bool {
         || (is_name && host.strip_suffix(&*domain).is_some_and(|rest| rest.ends_with('.')))
 }
 
-/// Section 5.1.4.
+/// The default path of a cookie (RFC 6265 section 5.1.4).
 fn default_path(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|&byte| byte == b'/') {
         Some(end @ 1..) if path.starts_with(b"/") => &path[..end],
@@ -161,7 +161,7 @@ fn default_path(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Section 5.1.4.
+/// Whether a path is below the path of a cookie (RFC 6265 section 5.1.4).
 fn is_below(path: &[u8], cookie: &[u8]) -> bool {
     path.strip_prefix(cookie).is_some_and(|rest| rest.is_empty() || cookie.ends_with(b"/") || rest[0] == b'/')
 }

@@ -225,7 +225,8 @@ impl Captured {
             match self.take {
                 Take::All => *too_many |= !data.add(self.place, value),
                 Take::First => return data.keep(self.place, value),
-                // The nth value replaces the kept one with probability 1/n, so all values are equally likely.
+                // The nth value replaces the kept value with probability 1/n, so all values are equally
+                // likely.
                 Take::Random if rng.usize(..count) == 0 => data.keep(self.place, value),
                 Take::Random => {}
             }

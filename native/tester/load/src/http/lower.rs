@@ -33,7 +33,7 @@ pub(crate) struct Requests<'t> {
     pub(crate) next: Cell<usize>,
 }
 
-/// Checks that a lane could run the scenario, whatever its target. Returns the counted step if the operations
+/// Checks that a lane could run the scenario against some target. Returns the counted step if the operations
 /// are kinds of requests.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     let target = Target { phases: spec.classes, ..Target::any() };
@@ -46,7 +46,7 @@ pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Pro
 /// The number of values of `{copy}` in a program's path: paper 001's "one of 100 identical pages".
 const COPIES: usize = 100;
 
-/// Names of results beside the kinds of requests.
+/// Names of results that are no kinds of requests.
 const RECORDED: [&str; 6] = ["sequence", "connect", "connecting", "handshake", "first byte", "request"];
 
 impl Requests<'_> {

@@ -18,7 +18,8 @@ const BODY_BYTES: u64 = 16 << 20;
 const KEPT_BYTES: usize = 64 << 10;
 
 impl Protocol for Http {
-    /// A page is larger than a batch's room for an answer, and one read outside the batch gets all of it.
+    /// A page is larger than a batch's room for an answer, and one read outside the batch returns the whole
+    /// page.
     const BATCHES: bool = false;
     const PHASES: bool = true;
 

@@ -23,7 +23,7 @@ pub(super) enum Missing {
     Fresh(usize),
     Capture(usize),
     Length,
-    /// The end of the body: more bytes came than the head announces.
+    /// The end of the body: more bytes arrived than the head announces.
     End,
 }
 

@@ -1,9 +1,9 @@
 //! Encoded requests without their message id and their fields.
 //!
-//! A frame needs no knowledge of the request: it is cut out of three encodings by the writers of `wire`. In
-//! the first encoding all fields are blank, in the second a field holds its own number, in the third all
-//! fields are long. The first and the second differ in their fields only. The first and the third differ in
-//! their fields and in the lengths around them. All other bytes are copied, whatever they mean.
+//! A frame needs no knowledge of the request: it is cut out of three encodings, which the writers of `wire`
+//! make. In the first encoding all fields are blank, in the second a field holds its own number, in the third
+//! all fields are long. The first and the second differ in their fields only. The first and the third differ
+//! in their fields and in the lengths around them. All other bytes are copied, whatever they mean.
 
 use std::ops::Range;
 

@@ -425,7 +425,7 @@ fn take_several(
             *too_many |= !data.add(capture.place, value);
             return;
         }
-        // The nth value replaces the kept one with probability 1/n, so all values are equally likely.
+        // The nth value replaces the kept value with probability 1/n, so all values are equally likely.
         value_counts[number] += 1;
         if rng.u64(..value_counts[number]) == 0 {
             data.keep(capture.place, value);

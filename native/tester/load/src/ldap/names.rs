@@ -9,7 +9,7 @@ use wire::decimal::Decimal;
 use wire::dn::escape_value;
 use wire::ldap::Attributes;
 
-/// Stands for the number in a template.
+/// The placeholder for a person's number in a template.
 const PLACE: &str = "{i}";
 
 /// Names of entries that a user's directory already holds.

@@ -161,7 +161,7 @@ impl Message {
         let number = i32::try_from(fields.integer(tag::INTEGER).ok()?).ok()?;
         let answer = fields.element().ok()?.tag;
         let last = !matches!(answer, op::SEARCH_ENTRY | op::SEARCH_REFERENCE | op::INTERMEDIATE_RESPONSE);
-        // RFC 4511 section 4.4.1.
+        // A notice of disconnection (RFC 4511 section 4.4.1).
         let goodbye = number == 0
             && match Response::decode(message).ok()?.reply {
                 Reply::Done { outcome, .. } => outcome.name == Some(oid::NOTICE_OF_DISCONNECTION),

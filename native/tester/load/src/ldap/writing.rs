@@ -31,7 +31,7 @@ pub(super) enum Becomes {
     Name { source: usize, added: bool },
     /// A whole filter (RFC 4515), encoded.
     Filter,
-    /// UTF-16LE, as unicodePwd requires.
+    /// UTF-16LE, which unicodePwd requires.
     Utf16,
     /// The bytes that the text encodes in base64.
     Base64,
@@ -521,7 +521,7 @@ pub(super) fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Fiel
     Ok(Field { text, becomes })
 }
 
-/// Rounds up to whole seconds, as 0 would mean no limit.
+/// Rounds up to whole seconds, because 0 would mean no limit.
 fn whole_seconds(time: Duration) -> u32 {
     u32::try_from(time.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX)
 }

@@ -1,8 +1,8 @@
 //! Users whose requests another client sends: a scenario's steps are returned one by one.
 //!
-//! A portable client contributes its network stack only. The protocol makes and checks the requests of the
-//! same programs that lanes run. So a [`User`] is a lane without a connection and without a clock. It returns
-//! its next action as [`Do`], and takes the answer.
+//! A portable client contributes nothing but its network stack. The protocol makes and checks the requests of
+//! the same programs that lanes run. So a [`User`] is a lane without a connection and without a clock. It
+//! returns its next action as [`Do`], and takes the answer.
 //!
 //! All users of a process belong to one thread ([`Users`]). They share its decks, its rows and its random
 //! numbers.

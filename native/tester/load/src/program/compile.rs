@@ -108,7 +108,7 @@ pub(crate) struct Share {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Connects {
     Steps,
-    /// Before each request, unless one is open.
+    /// Before each request, unless a connection is open.
     WhenDown,
     /// Each request opens its own connection.
     Always,
@@ -154,7 +154,8 @@ pub(crate) struct Program<R> {
     pub(crate) pools: Box<[usize]>,
     /// The pool of which this program opens and holds a connection.
     pub(crate) serves: Option<usize>,
-    /// Connections that a pass leaves open for the next pass, which begins with opening those that are down.
+    /// Connections that a pass leaves open for the next pass. The next pass first opens the connections that
+    /// are down.
     pub(crate) kept: Box<[usize]>,
     /// The recorder of the counted step, or of `sequence` for a whole pass. In a program with operations each
     /// operation has its own.

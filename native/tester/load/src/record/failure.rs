@@ -35,7 +35,7 @@ pub enum Failure {
     Leak,
     /// An answer that lacks an update that was confirmed before.
     Stale,
-    /// An answer whose length is not the expected one.
+    /// An answer whose length is not the expected length.
     WrongLength,
     /// An answer shorter than its announced length.
     Truncated,

@@ -50,7 +50,7 @@ impl Log {
         self.spec.all
     }
 
-    /// Whether the end of a request is to be logged; `has_failed` tells of an earlier failure in its
+    /// Whether the end of a request is to be logged; `has_failed` is set after an earlier failure in its
     /// operation.
     pub(crate) const fn takes(&self, failure: Option<Failure>, has_failed: bool) -> bool {
         self.left > 0 && (self.spec.all || failure.is_some() && !has_failed)
@@ -99,7 +99,7 @@ impl Entry {
     }
 }
 
-/// RFC 3339, in UTC, to the millisecond.
+/// Formats a time by RFC 3339, in UTC, to the millisecond.
 fn time(unix_ms: u128) -> String {
     let (seconds, ms) = ((unix_ms / 1_000) as i64, unix_ms % 1_000);
     let (year, month, day) = date_of(seconds / 86_400);

@@ -82,8 +82,8 @@ table! {
 }
 
 impl Clock {
-    /// The clock with the same times on a closed schedule, where the intended start is the actual one; `None`
-    /// for lag, which a closed schedule does not have.
+    /// The clock with the same times on a closed schedule, where the intended start is the actual start;
+    /// `None` for lag, which a closed schedule does not have.
     pub const fn closed(self) -> Option<Self> {
         match self {
             Self::Latency => Some(Self::Service),

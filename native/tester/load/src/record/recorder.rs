@@ -1,7 +1,7 @@
 //! The records of each step: counts, bytes, failures by kind, and times in HDR histograms.
 //!
 //! Times are nanoseconds at three significant digits up to an hour (method rule 1). Each thread has its own
-//! recorders, and threads share nothing. A drain swaps a thread's recorders for empty ones between two
+//! recorders, and threads share nothing. A drain swaps a thread's recorders for empty recorders between two
 //! operations, so each operation is in exactly one drain.
 //!
 //! # The clocks (method rule 2)
@@ -446,7 +446,7 @@ impl Split {
         &mut side[usize::from(slot.0)]
     }
 
-    /// Replaces and returns the recorders; `fresh` ones continue with the same cut and the same spans.
+    /// Replaces and returns the recorders; `fresh` continues with the same cut and the same spans.
     pub(crate) fn swap(&mut self, fresh: Self) -> Self {
         let over_ns = self.over_ns.clone();
         let Spans { origin_ns, span_ns, until_ns, open, .. } = self.spans;

@@ -167,8 +167,8 @@ fn convert_scenario<L: Lower>(
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
-/// Checks that a lane could run the scenario, whatever the target. Returns the counted step, if the passes
-/// are the operations.
+/// Checks that a lane could run the scenario against some target. Returns the counted step, if the passes are
+/// the operations.
 pub(crate) fn check<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,
@@ -530,7 +530,8 @@ impl<'c, L: Lower> Converting<'c, L> {
         self.row(connection, L::CLOSE)
     }
 
-    /// The row of an action on a connection. It lacks the connection's name if there is only one.
+    /// The row of an action on a connection. The row lacks the connection's name if there is only one
+    /// connection.
     fn row(&self, connection: &Connection, does: &str) -> String {
         if self.pass.is_some() { does.to_owned() } else { format!("{}: {does}", connection.name) }
     }

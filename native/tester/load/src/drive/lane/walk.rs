@@ -38,8 +38,8 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         self.lane.link.is_opening()
     }
 
-    /// Whether a request may begin before the connection is open: on loopback it is written right after
-    /// connect returns. With TLS the handshake comes first.
+    /// Whether a request may begin before the connection is open: on loopback the request is written right
+    /// after connect returns. With TLS the handshake comes first.
     fn may_begin_before_open(&self, op: Option<&Op<P::Request>>) -> bool {
         match op {
             Some(Op::Exchange { .. } | Op::Prepare(_)) => !self.lane.link.uses_tls(),

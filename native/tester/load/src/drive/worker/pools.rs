@@ -101,7 +101,7 @@ impl<P: Protocol> Worker<P> {
                     let fate = waiting.acquired(ticket, &mut turn, now_ns());
                     self.remove_if_ended(lane as usize, fate);
                 }
-                // The lane waits no more.
+                // The lane does not wait any longer.
                 _ => self.context.pools[pool].release(ticket),
             }
         }

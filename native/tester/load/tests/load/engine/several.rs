@@ -29,7 +29,7 @@ enum Asked {
     /// A search over a connection.
     Search(usize),
     Unbind(usize),
-    /// Steps repeated twice.
+    /// Steps that are performed twice.
     Repeat(Vec<Asked>),
 }
 
