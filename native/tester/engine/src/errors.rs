@@ -14,7 +14,7 @@ pyo3::create_exception!(
 
 /// Turns an engine crate's error into `EngineError` with the same message.
 ///
-/// The message already has the problem, its place and the remedy.
+/// The message already names the problem, its place and the remedy.
 pub fn engine_error(error: impl Kinded) -> PyErr {
     error_of(error.kind(), error.to_string())
 }
