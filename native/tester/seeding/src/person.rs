@@ -26,11 +26,11 @@ enum Kind {
 /// The result of an answer for its person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Done now; in a search, the person exists.
+    /// The person was changed by this request; in a search, the person exists.
     Changed,
-    /// Done before; in a search, the person is missing.
+    /// The person was changed before; in a search, the person is missing.
     Unchanged,
-    /// Not done.
+    /// The server refused the request.
     Refused,
 }
 

@@ -227,7 +227,8 @@ impl<'p> Pipeline<'p> {
                 return Err(not_ldap(server, "an answer to nothing that was asked"));
             };
             let Some(meaning) = judge(server, work, person, response)? else { return Ok(()) };
-            // A refused person keeps the slot, and so is not counted as done.
+            // A refusal has ended the work above. The refused person keeps the slot, and is not counted as
+            // done.
             if meaning == Meaning::Changed {
                 *changed += 1;
                 *first = Some(first.map_or(person, |first| first.min(person)));
