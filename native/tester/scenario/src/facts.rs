@@ -217,7 +217,7 @@ fn writes(verb: &Verb) -> bool {
     }
 }
 
-/// The DNs of changed entries that the operation has not added itself; `None` for an extended operation.
+/// The DNs of changed entries that the operation has not added; `None` for an extended operation.
 fn overwritten<'s>(steps: &[&'s Step]) -> Vec<Option<&'s Template>> {
     let (mut added, mut overwritten) = (Vec::new(), Vec::new());
     for step in steps {

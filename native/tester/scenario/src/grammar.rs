@@ -97,7 +97,7 @@ pub(crate) fn is_folder(text: &str) -> bool {
         && text.bytes().all(allowed)
 }
 
-/// A numeric object identifier (RFC 4512 section 1.4).
+/// Whether a text is a numeric object identifier (RFC 4512 section 1.4).
 pub(crate) fn is_oid(text: &str) -> bool {
     let arc = |arc: &str| whole(arc).is_some_and(|number| number.to_string() == arc);
     text.len() <= 256
@@ -106,13 +106,13 @@ pub(crate) fn is_oid(text: &str) -> bool {
         && text.split('.').all(arc)
 }
 
-/// An attribute description (RFC 4512 section 2.5).
+/// Whether a text is an attribute description (RFC 4512 section 2.5).
 pub(crate) fn is_attribute(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.;_".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(allowed)
 }
 
-/// A header's name (RFC 9110 section 5.6.2).
+/// Whether a text is the name of a header (RFC 9110 section 5.6.2).
 pub(crate) fn is_token(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(allowed)

@@ -20,7 +20,7 @@ pub(crate) enum Life {
     User,
     /// The user's lifetime, from `[start]` on.
     Start,
-    /// An iteration at most.
+    /// The lifetime is an iteration or shorter.
     Iteration,
 }
 

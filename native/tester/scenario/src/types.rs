@@ -144,9 +144,9 @@ pub enum Tls {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sasl {
-    /// RFC 4616.
+    /// A name and a password (RFC 4616).
     Plain,
-    /// RFC 4422 appendix A.
+    /// The identity of the TLS client certificate (RFC 4422 appendix A).
     External,
 }
 

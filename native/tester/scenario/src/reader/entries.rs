@@ -81,7 +81,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                     None => Value { text: Template::default(), encoding: Encoding::Text },
                 }
             }
-            // RFC 4517 section 3.3.3.
+            // These are the values of LDAP's syntax Boolean (RFC 4517 section 3.3.3).
             DeValue::Boolean(flag) => plain(if *flag { "TRUE" } else { "FALSE" }.to_owned()),
             DeValue::String(_) => Value { text: self.template(value), encoding: Encoding::Text },
             other => plain(int(other).unwrap_or_default().to_string()),

@@ -206,7 +206,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                     ),
                     None => {
                         let near = nearest(name, self.names.captures.iter().map(String::as_str));
-                        // Defines the suggested name, so that its uses are not reported as well.
+                        // Defines the suggested name, so that its uses are not reported, too.
                         scope.extend(near.map(|near| (near.to_owned(), false)));
                         let near = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
                         let what = "is neither a number nor a list that was captured before";
