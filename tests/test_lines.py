@@ -33,7 +33,7 @@ mod tests {
 """
 
 
-def test_blank_lines_and_comments_do_not_count_and_rust_tests_are_tests(tmp_path: Path) -> None:
+def test_line_count_omits_blank_lines_and_comments_and_separates_rust_tests(tmp_path: Path) -> None:
     files = {
         "sitebench/counts/a.py": PYTHON,
         "sitebench/errors.py": "X = 1\n",

@@ -49,7 +49,7 @@ def test_sampled_mutations_are_killed_by_the_tests_of_their_rows() -> None:
         (
             "ils_bench/growth.py",
             *("succeeded = totals.count", "succeeded = 1 + totals.count"),
-            "tests/ils_bench/test_growth.py::test_entries_at_both_ends_exclude_later_adds",
+            "tests/ils_bench/test_growth.py::test_entry_count_at_the_end_of_the_window_excludes_later_adds",
         ),
     ],
 )

@@ -24,7 +24,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_new_empty_name_is_refused_with_its_place(checkout: Path) -> None:
+def test_new_name_without_meaning_is_refused_with_its_place(checkout: Path) -> None:
     assert surplus(checkout) == []
     module = checkout / "sitebench/counts/rows.py"
     module.write_text(MODULE + "\n\ndef count_rows(rows):\n    found = len(rows)\n")
@@ -35,7 +35,7 @@ def test_new_empty_name_is_refused_with_its_place(checkout: Path) -> None:
     assert "sitebench/counts/rows.py:2: found" not in message
 
 
-def test_budget_of_empty_names_is_lowered_and_never_raised(checkout: Path) -> None:
+def test_budget_of_names_without_meaning_is_lowered_and_never_raised(checkout: Path) -> None:
     (checkout / "sitebench/counts/rows.py").write_text(MODULE * 2)
     lower(checkout)
     assert tomllib.loads((checkout / BUDGETS).read_text()) == {"sitebench/counts": {"variables": 1}}
@@ -44,7 +44,7 @@ def test_budget_of_empty_names_is_lowered_and_never_raised(checkout: Path) -> No
     assert tomllib.loads((checkout / BUDGETS).read_text()) == {}
 
 
-def test_empty_parameters_attributes_and_functions_are_counted() -> None:
+def test_meaningless_names_of_parameters_attributes_and_functions_are_counted() -> None:
     source = """\
 class Rows:
     def counted(self, what, rows):

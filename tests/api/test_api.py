@@ -37,7 +37,7 @@ PREFIX = sitebench.Sequence(
 )
 
 
-def test_public_names_match_the_list() -> None:
+def test_every_change_of_the_public_names_is_noticed() -> None:
     """A new public name is a decision, and a removed one breaks programs."""
     assert sitebench.__all__ == [
         *("Add", "Bind", "Change", "Compare", "Connect", "Delete", "Histogram", "LdapDirectory"),
@@ -164,7 +164,7 @@ def test_run_without_a_load_uses_the_load_of_the_scenario_file(tmp_path: Path) -
     assert staged.point.operations == pytest.approx(80, abs=40)
 
 
-def test_people_of_ldif_file_are_measured_if_entries_is_given(tmp_path: Path) -> None:
+def test_people_of_an_ldif_file_are_measured_if_their_number_is_given(tmp_path: Path) -> None:
     ldif = tmp_path / "people.ldif"
     with sitebench.LdapDirectory(entries=10) as directory:
         people = directory.people

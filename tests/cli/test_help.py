@@ -114,7 +114,7 @@ def test_choices_of_an_option_are_listed_instead_of_the_word_choice() -> None:
     assert not any(word in shown for word in ("CHOICE", "<str>", "<bool>"))
 
 
-def test_subprocess_prints_the_same_help_with_colour_only_at_a_terminal() -> None:
+def test_help_without_a_terminal_is_complete_and_has_no_colour() -> None:
     ran = sitebench("directory", "run", "-h", COLUMNS="80")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Usage: sitebench directory run [OPTIONS] [OPERATION]\n")
@@ -124,7 +124,7 @@ def test_subprocess_prints_the_same_help_with_colour_only_at_a_terminal() -> Non
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_root_help_lists_suites_by_both_names(flag: str) -> None:
+def test_root_help_lists_each_suite_by_its_short_and_its_long_name(flag: str) -> None:
     shown = sitebench(flag, COLUMNS="80").out
     assert "\n  directory, ils  " in shown
     assert "\n  site, ps  " in shown

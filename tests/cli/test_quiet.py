@@ -23,7 +23,7 @@ RATE = ("--rate", "100")
         (("ils", "peak", "lookup", "--clients", "1,2", *PLAIN), " clients"),
     ],
 )
-def test_quiet_prints_only_result_and_errors(
+def test_quiet_option_leaves_only_result_and_errors(
     tmp_path: Path, argv: tuple[str, ...], result: str
 ) -> None:
     told = in_process(*argv, "--allow-failures", cwd=tmp_path) if "run" in argv else None

@@ -113,7 +113,7 @@ def test_runs_with_different_options_are_refused_unless_the_option_is_compared(r
     assert "users: 64 / 8" in ran.out
 
 
-def test_runs_measured_apart_or_on_other_machines_begin_with_a_remark(runs: Path) -> None:
+def test_comparison_of_runs_apart_in_time_or_machine_begins_with_a_remark(runs: Path) -> None:
     ran = in_process("compare", "few", "elsewhere", cwd=runs).check(0)
     assert "measured apart: not decided" in ran.out
     assert "THE LOAD GENERATORS RAN ON DIFFERENT MACHINES, by their processor" in ran.out

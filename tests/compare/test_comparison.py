@@ -278,7 +278,7 @@ def test_table_without_failures_has_no_failure_row() -> None:
     assert compared(noisy(10, 15_000, 1), noisy(10, 15_000, 2))[1].row("succeeded") is None
 
 
-def test_unanswered_operations_of_b_can_only_make_its_percentile_slower() -> None:
+def test_unanswered_operations_of_side_b_can_only_raise_its_percentile() -> None:
     a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 15_000, 2), 0, unanswered=0.02)
     (point,) = analyse([Matched(a, b)], Design.PAIRS).points
     row = point.row("p99")
@@ -335,7 +335,7 @@ def test_tester_bound_points_compare_costs_but_not_rates() -> None:
     assert not point.slower
 
 
-def test_limit_by_other_programs_is_not_called_load_generator() -> None:
+def test_limit_set_by_other_programs_is_not_blamed_on_the_load_generator() -> None:
     limited = Verdict("others", False, "other programs used 1.43 of 2 cores")
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     b = structs.replace(
@@ -472,7 +472,7 @@ def test_option_varied_by_an_interleaved_command_needs_no_consent(tmp_path: Path
     assert len(found.analysis.points) == 1
 
 
-def test_other_machine_and_other_version_are_reported_in_capital_letters(tmp_path: Path) -> None:
+def test_different_machines_and_versions_are_reported_in_capital_letters(tmp_path: Path) -> None:
     other = {
         **MANIFEST,
         "cpu": {"model": "another", "cores": 2, "usable": 2},

@@ -124,6 +124,6 @@ def test_false_alarms_stay_below_the_stated_level(
 
 
 @pytest.mark.parametrize("noise", NOISE)
-def test_pairs_nearly_always_detect_a_loss_of_a_fifth(noise: str) -> None:
+def test_pairs_nearly_always_detect_a_rate_that_is_a_fifth_lower(noise: str) -> None:
     found = [a_comparison(Design.PAIRS, noise, n, instance=0.02, b=-0.2) for n in range(50)]
     assert differing(found) >= 48

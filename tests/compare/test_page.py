@@ -62,7 +62,7 @@ def test_verdict_of_a_comparison_comes_first_in_words(browser: Browser) -> None:
     assert "-6." in texts(browser, "#answer table")[0]
 
 
-def test_reader_can_choose_another_measure(browser: Browser) -> None:
+def test_reader_can_choose_the_compared_measure_on_the_page(browser: Browser) -> None:
     before = browser.run("return document.querySelector('#figure-repeats svg').outerHTML")
     browser.run(
         "const list = document.getElementById('choose-repeats'); list.value = 'p1-p99';"

@@ -39,7 +39,9 @@ apart = st.lists(st.integers(-(10**6), 10**6).map(float), min_size=2, max_size=8
     ("differences", "p"),
     [(LOGS, 0.01953125), ([b - a for a, b in zip(BEFORE, AFTER, strict=True)], 0.0390625)],
 )
-def test_pair_intervals_agree_with_the_reference(differences: list[float], p: float) -> None:
+def test_pair_intervals_exclude_zero_at_the_reference_p_values(
+    differences: list[float], p: float
+) -> None:
     assert differs(pair_shift(differences, p * 1.0001))
     assert not differs(pair_shift(differences, p * 0.9999))
 

@@ -123,7 +123,9 @@ def test_only_slapd_has_creators_and_modifiers_name(pair: Pair) -> None:
     assert answers["embedded"][2] == []
 
 
-def test_malformed_bind_dn_is_invalid_credentials(server: Served, clients: Clients) -> None:
+def test_malformed_bind_dn_is_answered_with_invalid_credentials(
+    server: Served, clients: Clients
+) -> None:
     connection = clients.raw(server, anonymous=True)
     assert not connection.rebind("not a dn", "engine")
     expected = "invalidCredentials" if server.is_embedded else "invalidDNSyntax"

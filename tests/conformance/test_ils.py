@@ -122,7 +122,7 @@ def test_registered_user_is_found(netmeeting: Any, email: str) -> None:
     }
 
 
-def test_both_dns_of_a_user_name_the_same_entry(netmeeting: Any, email: str) -> None:
+def test_both_dns_of_a_user_belong_to_one_entry(netmeeting: Any, email: str) -> None:
     register(netmeeting, email)
     netmeeting.search(stored_dn(email), "(objectClass=*)", BASE, attributes=["sipaddress"])
     assert lowered(entries(netmeeting)[0][1]) == {"sipaddress": [b"1613317642"]}
@@ -155,7 +155,9 @@ def test_application_is_announced_and_withdrawn(netmeeting: Any, email: str) -> 
     assert lowered(entries(netmeeting)[0][1]) == {"sport": [b"1503", b"1720"]}
 
 
-def test_attribute_alias_finds_and_returns_the_same_attribute(netmeeting: Any, email: str) -> None:
+def test_attribute_alias_finds_and_returns_the_aliased_attribute(
+    netmeeting: Any, email: str
+) -> None:
     register(netmeeting, email)
     text = f"(&(cn={email})(ipAddress=1613317642))"
     netmeeting.search("ou=Dynamic,o=Intranet", text, SUBTREE, attributes=["ipAddress"])

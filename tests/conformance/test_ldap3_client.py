@@ -287,7 +287,7 @@ def test_modified_password_is_valid_and_the_old_one_is_not(client: Any, people: 
     assert not client.rebind(dn, "new one")
 
 
-def test_user_changes_the_own_password(
+def test_users_change_their_own_passwords(
     client: Any, server: Served, scratch: str, clients: Clients
 ) -> None:
     dn = f"cn=Own Password,{scratch}"

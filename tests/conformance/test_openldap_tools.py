@@ -251,7 +251,7 @@ def test_recursive_delete_removes_the_whole_subtree(
 # --- modify DN ------------------------------------------------------------------------------
 
 
-def test_rename_without_r_keeps_the_old_rdn_as_a_value(
+def test_rename_without_option_r_keeps_the_old_rdn_as_a_value(
     tools: Tools, someone: str, scratch: str
 ) -> None:
     assert tools.as_admin("ldapmodrdn", someone, "cn=Renamed").code == 0
@@ -259,7 +259,7 @@ def test_rename_without_r_keeps_the_old_rdn_as_a_value(
     assert tools.read(f"cn=Renamed,{scratch}").texts("cn") == ["Renamed", "Someone"]
 
 
-def test_rename_with_r_removes_the_old_rdn(tools: Tools, someone: str, scratch: str) -> None:
+def test_rename_with_option_r_removes_the_old_rdn(tools: Tools, someone: str, scratch: str) -> None:
     assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=Renamed").code == 0
     assert tools.read(f"cn=Renamed,{scratch}").texts("cn") == ["Renamed"]
     assert tools.search(scratch, "(cn=Someone)").dns == []

@@ -28,13 +28,13 @@ def test_both_sides_of_littles_law_are_numbers_of_lanes() -> None:
     assert law.off == pytest.approx(0.015625)
 
 
-def test_littles_law_is_none_without_lanes_or_window() -> None:
+def test_tally_without_lanes_or_window_has_no_check_of_littles_law() -> None:
     assert littles_law(0.0, 1.0, 1.0) is None
     assert littles_law(1.0, 1.0, 0.0) is None
 
 
 @pytest.mark.parametrize(("clock_s", "holds"), [(98.1, True), (97.9, False), (102.1, False)])
-def test_deviation_of_two_percent_is_allowed_in_both_directions(
+def test_littles_law_allows_deviations_of_two_percent_up_and_down(
     clock_s: float, holds: bool
 ) -> None:
     law = littles_law(100.0, clock_s, 1.0)
@@ -42,7 +42,7 @@ def test_deviation_of_two_percent_is_allowed_in_both_directions(
     assert law.holds is holds
 
 
-def test_littles_law_is_none_without_lanes() -> None:
+def test_point_without_lanes_has_no_check_of_littles_law() -> None:
     assert littles_law(0.0, 0.0, 2.0) is None
 
 

@@ -101,7 +101,7 @@ def test_intervals_cover_the_true_percentile_at_their_stated_level() -> None:
         assert counts.missed <= 1, figures
 
 
-def test_width_of_interval_allows_only_for_unknown_correlation() -> None:
+def test_interval_of_independent_operations_is_1_4_to_6_percent_wide() -> None:
     """Independent operations: 20,000 give p50 to 0.7 %; half seconds leave more uncertainty."""
     lot = random.Random(5)
     low, high = percentile_intervals(window(lot, 0, 60, 0, count=330)).bounds["p50"]

@@ -20,11 +20,11 @@ def test_queue_may_grow_by_half_a_percent_of_many_arrivals() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 20, 500])
-def test_small_queue_limit_is_the_poisson_difference(length: int) -> None:
+def test_growth_limit_of_a_small_queue_is_three_poisson_deviations(length: int) -> None:
     assert allowed_growth(length, 0) == pytest.approx(3 * math.sqrt(2 * (length + 1)))
 
 
-def test_queue_changes_seldom_exceed_three_deviations_but_often_two() -> None:
+def test_queue_changes_seldom_exceed_three_standard_deviations_but_often_two() -> None:
     lot, length, tries = random.Random(1997), 50, 2_000
 
     def poisson() -> int:

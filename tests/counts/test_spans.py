@@ -79,7 +79,7 @@ def test_early_end_reduces_the_expected_arrivals() -> None:
     assert (second.asked, second.operations, second.seconds) == (62.5, 75, 0.5)
 
 
-def test_added_record_is_not_changed() -> None:
+def test_adding_a_record_to_a_span_does_not_change_the_record() -> None:
     counts, record = SpanCounts(), _did(40, 1)
     counts.add([(0, record)])
     counts.add([(0, record)])

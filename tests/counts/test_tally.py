@@ -64,7 +64,7 @@ def test_operations_due_before_the_window_count_only_in_rates() -> None:
     assert not tally.due
 
 
-def test_drains_add_up_to_the_last_operation() -> None:
+def test_tally_of_drains_has_the_sums_of_counts_failures_bytes_and_clocks() -> None:
     tally = Tally()
     for n in (1, 2, 3):
         step = Step("lookup", "lookup", n, {"timeout": n}, 10 * n, 20 * n, histogram(*[n] * n))

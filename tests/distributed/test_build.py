@@ -67,7 +67,7 @@ def run_with(folder: Path, code: str) -> Ran:
 BOTH = re.compile(r"sitebench (\S+) \(build (\w{12})\), this is sitebench (\S+) \(build (\w{12})\)")
 
 
-def test_worker_with_other_metrics_is_refused_by_worker_and_master(tmp_path: Path) -> None:
+def test_worker_with_metrics_unlike_the_masters_is_refused_on_both_sides(tmp_path: Path) -> None:
     with other(tmp_path, OTHER_CLOCKS) as (there, where):
         ran = run(where)
         waited_for(lambda: there.locust() is not None, "it does not wait for other masters")
@@ -82,7 +82,7 @@ def test_worker_with_other_metrics_is_refused_by_worker_and_master(tmp_path: Pat
     assert "Traceback" not in ran.err + said
 
 
-def test_master_refuses_worker_that_skips_the_comparison(tmp_path: Path) -> None:
+def test_master_refuses_worker_that_skips_the_comparison_of_builds(tmp_path: Path) -> None:
     with other(tmp_path, BLIND) as (_, where):
         ran = run(where)
     ran.check(2, "worker 0 runs sitebench 0.0.9 (build 0123456789ab), this is sitebench")

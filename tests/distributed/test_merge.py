@@ -203,7 +203,7 @@ def test_rate_is_the_sum_of_the_workers_rates() -> None:
     assert 1_100 / length == pytest.approx(100 / 1.0 + 1_000 / 1.25)
 
 
-def test_cpu_is_counted_per_phase_and_outstanding_operations_are_the_latest() -> None:
+def test_cpu_is_counted_per_phase_and_outstanding_operations_per_round() -> None:
     made = merger("a", "b")
     start, end = made.ask("measure"), made.ask("after")
     made.answer("a", start.number, part(0, 500, 1, 100, underway_ns=4))
@@ -279,7 +279,7 @@ def test_no_operations_are_outstanding_before_the_first_answer() -> None:
     assert (merged.backlog, merged.in_flight, merged.owed) == (3, 4, 5)
 
 
-def test_departed_worker_owes_nothing_and_has_the_window_of_the_others() -> None:
+def test_departed_worker_has_no_outstanding_operations_after_its_departure() -> None:
     made = merger("a", "b", "c")
     start = made.ask("measure")
     for worker in "abc":

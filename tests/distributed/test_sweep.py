@@ -176,7 +176,7 @@ def test_worker_prints_one_line_at_its_end_and_leaves_no_process(tmp_path: Path)
     assert not any(child.is_running() for child in children)
 
 
-def test_all_workers_of_a_command_share_one_session_without_ctrl_c(tmp_path: Path) -> None:
+def test_workers_share_a_session_but_have_separate_process_groups(tmp_path: Path) -> None:
     """Linux divides cores by session: with a session each, two workers had twice the share."""
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
         family = psutil.Process(one.process.pid)

@@ -123,7 +123,7 @@ def test_fail_on_input_fails_the_job(
     assert bool(printed) == bool(said)
 
 
-def test_unknown_fail_on_is_refused_before_measuring(tmp_path: Path) -> None:
+def test_unknown_value_of_fail_on_is_refused_before_measuring(tmp_path: Path) -> None:
     assert run_step(tmp_path, "install", fail_on="slow")[0] == 2
     code, said, _ = run_step(tmp_path, "install")
     assert (code, said.startswith("sitebench ")) == (0, True), said

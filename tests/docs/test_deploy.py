@@ -97,7 +97,7 @@ def test_network_policy_closes_master_and_directory_to_other_pods() -> None:
     ]
 
 
-def test_kustomization_lists_every_manifest_except_the_reader() -> None:
+def test_kustomization_lists_every_manifest_except_that_of_the_reader() -> None:
     [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
     named = set(kustomization["resources"])
     assert named == {path.name for path in MANIFESTS} - {"reader.yaml"}

@@ -29,7 +29,7 @@ def test_tables_of_the_page_match_the_schema() -> None:
     assert written(OF_SITE, SITES) == OF_SITE, again
 
 
-def test_missing_or_new_key_of_the_page_is_detected() -> None:
+def test_key_missing_or_superfluous_on_the_page_is_detected() -> None:
     without = "\n".join(line for line in TEXT.split("\n") if "`size_limit`" not in line)
     assert written(without) != without
     more = TEXT.replace("| | `scope` |", "| | `depth` | how deep | sub |\n| | `scope` |")
@@ -87,7 +87,7 @@ def test_invalid_example_file_is_detected() -> None:
         Scenario('[[operation]]\nserach = "(uid=a)"')
 
 
-def test_page_lists_every_field_and_deal() -> None:
+def test_page_lists_every_field_and_every_way_of_dealing_rows() -> None:
     fields = set(re.findall(r"\{(\w+)", " ".join(first_cells(section(TEXT, "Values")))))
     # The reader's own names; other names are defined in the file.
     built_in = {"base", "choice", "env", "iteration", "now", "random", "user", "uuid", "worker"}

@@ -65,7 +65,7 @@ def test_command_line_page_lists_defaults() -> None:
     assert "later by length and 64-bit digest. | `digest` |" in told
 
 
-def test_result_has_the_attributes_of_its_page() -> None:
+def test_result_has_the_attributes_listed_on_the_page() -> None:
     rows = re.findall(r"^\| (`result\..+?) \|", page("python-api.md"), re.MULTILINE)
     names = {name for row in rows for name in re.findall(r"`result\.(\w+)", row)}
     attributes = {*dir(Result), *(field.name for field in dataclasses.fields(Result))}

@@ -265,7 +265,7 @@ def test_request_phases_overlap_the_steps(measured: Tally) -> None:
     )
 
 
-def test_each_lane_is_counted(measured: Tally) -> None:
+def test_counts_of_lanes_add_up_to_the_requests(measured: Tally) -> None:
     assert len(measured.lane_counts) == LANES
     assert sum(measured.lane_counts) == totals(measured, "request").count
 

@@ -52,7 +52,7 @@ def test_step_lists_every_metric_in_order(step: dict[str, StepStats], schedule: 
     assert list(step[schedule].counters) == COUNTERS
 
 
-def test_closed_schedule_shares_clock_objects_that_differ_only_when_open(
+def test_closed_schedule_has_one_object_for_latency_and_service_clock(
     step: dict[str, StepStats],
 ) -> None:
     clocks = step["closed"].clocks

@@ -59,7 +59,7 @@ def test_lookup_answer_has_the_size_given_in_the_paper() -> None:
         assert 1_155 <= PEOPLE.answer_bytes(i) <= 1_411
 
 
-def test_answer_bytes_of_a_range_add_up() -> None:
+def test_answer_bytes_of_a_range_are_the_sum_over_its_people() -> None:
     each = [PEOPLE.answer_bytes(i) for i in range(10, 200)]
     assert PEOPLE.encoded_answer_bytes(10, 200) == sum(each)
     assert PEOPLE.encoded_answer_bytes(5, 5) == 0

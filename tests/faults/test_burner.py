@@ -84,7 +84,7 @@ def proxy(tmp_path: Path) -> Iterator[int]:
         yield port
 
 
-def test_site_behind_a_proxy_is_limited_by_others_only_beside_a_burner(
+def test_site_behind_a_proxy_is_limited_by_other_programs_only_beside_a_burner(
     proxy: int, tmp_path: Path
 ) -> None:
     url = f"http://127.0.0.1:{proxy}"

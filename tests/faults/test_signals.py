@@ -129,7 +129,7 @@ def test_signal_ends_the_command_without_leftovers(
     ground.assert_over()
 
 
-def test_ctrl_c_during_the_probe_is_said_in_one_line(ground: Ground) -> None:
+def test_ctrl_c_during_the_probe_is_reported_in_one_line(ground: Ground) -> None:
     with LdapDirectory(0) as directory:
         argv = [word.format(url=directory.url) for word in (*LOOKUP, *LIVE)]
         ran, _ = run_forked(

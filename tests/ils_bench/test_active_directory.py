@@ -104,7 +104,7 @@ def test_nested_groups_match_the_search_of_grafana(
     assert [entry["dn"] for entry in direct] == [names["group"]]
 
 
-def test_member_of_lists_the_group_of_members_and_the_parent_of_groups(
+def test_member_of_lists_exactly_the_groups_of_which_an_entry_is_a_member(
     directory: LdapDirectory,
 ) -> None:
     entries = search(directory, "(sAMAccountName=*)", "memberOf", "member")

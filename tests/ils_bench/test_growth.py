@@ -19,7 +19,7 @@ LOAD = ("--users", 2, "--threads", 1, "--locales", "en_US", "--rate", 500, "--ar
 SHORT = ("--warmup", "1s", "--measure", "1s", "--json")
 
 
-def test_point_of_adds_has_the_number_of_entries_at_both_ends() -> None:
+def test_point_of_adds_has_entry_counts_at_start_and_end_of_the_window() -> None:
     (point,) = in_process("ils", "run", "add", "--entries", 100, *LOAD, *SHORT).objects
     start, end = point["figures"]["entries_start"], point["figures"]["entries_end"]
     # People added in the warm-up exist when the window begins.
@@ -57,7 +57,7 @@ def test_directory_with_deletes_of_the_oldest_does_not_grow(tmp_path: Path) -> N
     assert "grown-directory" not in str(point.verdict.warnings)
 
 
-def test_entries_at_both_ends_exclude_later_adds() -> None:
+def test_entry_count_at_the_end_of_the_window_excludes_later_adds() -> None:
     added = {"ramp": 1, "warmup": 20, "measure": 300, "after": 4_000}
     tallies = {phase: a_tally("add", n) for phase, n in added.items()}
     found = entries_at_ends(100, tallies, [ADD])

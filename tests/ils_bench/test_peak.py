@@ -24,7 +24,7 @@ def read(path: Path) -> tuple[list[PointResult], list[dict[str, Any]]]:
         return store.results(), store.manifest()["peaks"]
 
 
-def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path: Path) -> None:
+def test_repeated_peak_command_measures_only_additional_client_counts(tmp_path: Path) -> None:
     # With adds, because each client count must start with the same directory.
     asked = ("ils", "peak", "add", *LOAD)
     in_process(*asked, "--clients", "2", "--out", "run", "--json", cwd=tmp_path).check(0)

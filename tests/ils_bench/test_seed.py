@@ -116,7 +116,7 @@ def test_slapd_folder_is_ready_to_run(tmp_path: Path, profile: Profile) -> None:
 
 
 @pytest.mark.usefixtures("slapd")
-def test_slapd_folder_grows_and_refuses_other_people(tmp_path: Path) -> None:
+def test_slapd_folder_accepts_more_people_and_refuses_different_people(tmp_path: Path) -> None:
     folder = tmp_path / "people"
     where = ("--to", f"slapd:{folder}")
     digest(ils("seed", *where, "--entries", "100"))

@@ -120,7 +120,7 @@ def test_ils_user_performs_the_nine_steps_of_table_3() -> None:
 
 
 @pytest.mark.parametrize("session_s", [60.0, 1200.0])
-def test_think_times_fill_the_session(session_s: float) -> None:
+def test_think_times_extend_a_pass_to_the_length_of_the_session(session_s: float) -> None:
     assert sequences.built_in("ils-user", session_s=session_s).least_s == pytest.approx(session_s)
 
 
@@ -174,7 +174,7 @@ def test_repr_of_a_sequence_hides_the_password() -> None:
     assert "secret" not in repr(Bind("cn=me", "secret"))
 
 
-def test_processes_draw_separately_and_share_people_and_open_rate() -> None:
+def test_processes_divide_added_people_and_the_rate_and_draw_independently() -> None:
     options = IlsOptions(rate=900.0, seed=5, threads=2)
     found = json.loads(
         engine_config(

@@ -46,7 +46,7 @@ def planned(path: Path, *more: str) -> Any:
     return json.loads(ran.out)["answers"]["simultaneous"]
 
 
-def test_ils_user_counts_passes_and_the_plan_uses_the_users(run: Path) -> None:
+def test_rate_of_ils_user_is_that_of_passes_and_yields_the_planned_users(run: Path) -> None:
     found = stored(run)
     passes, lookups = step(found, "sequence"), step(found, "lookup")
     assert found["counts"] == ["sequence"]
@@ -134,7 +134,7 @@ def entries_by_connection(client: str) -> list[list[bytes]]:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_last_two_steps_of_table_3_keep_the_same_user_online(client: str) -> None:
+def test_last_two_steps_of_table_3_keep_the_registered_user_online(client: str) -> None:
     """They looked up the person of step 7 again, so no user was kept online."""
     passes = entries_by_connection(client)
     assert len(passes) >= 3

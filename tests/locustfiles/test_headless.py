@@ -56,7 +56,7 @@ def test_workers_stop_at_the_end_of_the_measured_window(tmp_path: Path, counting
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_increments_of_counts_work_with_either_client(
+def test_either_client_increments_an_attribute_in_a_sequence(
     tmp_path: Path, counting: Counting, client: str
 ) -> None:
     own = tmp_path / "own.py"
@@ -129,7 +129,7 @@ ROOT = Path(__file__).parents[2]
 OWN_SEQUENCE = ROOT / "examples" / "own_sequence.py"
 
 
-def test_locustfile_with_an_own_sequence_has_under_20_lines(
+def test_locustfile_with_a_user_defined_sequence_has_under_20_lines(
     tmp_path: Path, counting: Counting
 ) -> None:
     assert len(OWN_SEQUENCE.read_text().splitlines()) < 20

@@ -122,7 +122,7 @@ def test_every_point_is_a_case_in_the_suite_of_its_operation(store: RunStore) ->
     assert tags == [out, ["failure", *out], ["error", *out], ["error"], ["skipped"]]
 
 
-def test_case_has_missed_objective_failures_and_figures(store: RunStore) -> None:
+def test_case_contains_failures_and_figures_and_the_missed_objective(store: RunStore) -> None:
     lookup = parsed(judged(store)).findall("testsuite")[0]
     cases = {case.attrib["name"]: case for case in lookup.findall("testcase")}
     slow = cases["lookup at 2k, 64 clients"]
@@ -239,7 +239,7 @@ def test_invalid_point_never_passes() -> None:
     assert judge_result(invalid(a_result()), None).outcome is Outcome.INVALID
 
 
-def test_missed_objective_on_failures_is_missed_at_an_invalid_point() -> None:
+def test_invalid_point_misses_an_objective_on_the_share_of_failures() -> None:
     """With nine of ten operations failed, the point was `invalid`, and the objective unknown."""
     result = invalid(measured(Step("lookup", "lookup", 100, {"timeout": 90})))
     objective = Objective.parse("p99<1ms,failures<0.1%")

@@ -154,7 +154,7 @@ def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: 
 NARROW = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000));"
 
 
-def test_full_run_file_is_reported_and_the_sweep_is_resumed(tmp_path: Path) -> None:
+def test_lack_of_space_for_the_run_file_is_reported_and_the_sweep_resumed(tmp_path: Path) -> None:
     sweep = Killed(tmp_path)
     load = ("--locales", "en_US", "--users", "2", "--rate", "100")
     short = ("--warmup", "100ms", "--measure", "300ms", "--json", "--out", str(sweep.run))

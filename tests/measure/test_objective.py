@@ -169,7 +169,7 @@ def test_unanswered_operation_counts_with_its_waiting_time(
     assert state(text, timing_out(98_200, 1_800)) is expected
 
 
-def test_bounds_are_printed_as_bounds() -> None:
+def test_lower_bound_of_a_percentile_is_printed_as_at_least() -> None:
     judged = Objective.parse("p99<5ms").judge(timing_out(98_200, 1_800))
     assert judged.message == "p99 is >= 10 s (asked: p99<5ms)"
 

@@ -65,11 +65,11 @@ def test_key_of_a_first_try_is_unchanged() -> None:
     ],
     ids=["measured", "tried", "others", "chosen", "portable", "no core left", "busy"],
 )
-def test_no_second_try_is_made(result: PointResult) -> None:
+def test_valid_or_unimprovable_point_has_no_second_try(result: PointResult) -> None:
     assert second_try(result) is None
 
 
-def test_try_with_higher_rate_counts_or_the_valid_one_at_equal_rates() -> None:
+def test_higher_rate_of_two_tries_counts_or_at_equal_rates_the_valid_try() -> None:
     first, again = limited(), a_spec(threads=2)
     assert best_tries([first, a_result(again, 30_000)]) == [a_result(again, 30_000)]
     assert best_tries([first, a_result(again, 19_500)]) == [a_result(again, 19_500)]

@@ -229,7 +229,7 @@ def test_random_arrivals_of_stages_have_the_rate_of_the_stages() -> None:
     assert sum(each["operations"] for each in point["spans"]) == pytest.approx(2_500, abs=250)
 
 
-def test_file_of_minutes_equals_the_same_stages(tmp_path: Path) -> None:
+def test_file_of_minutes_yields_the_stages_of_its_rows(tmp_path: Path) -> None:
     (tmp_path / "monday.csv").write_text("minute,rate\n0.025,100\n0.05,100\n")
     stages = ("--stages", f"@{tmp_path}/monday.csv")
     ran = in_process(*EVEN, *stages, "--objective", "failures<1%", "--json")

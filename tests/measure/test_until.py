@@ -101,7 +101,7 @@ def test_invalid_until_option_is_refused(text: str) -> None:
     in_process("ils", "run", "lookup", "--until", text).check(2, "--until")
 
 
-def test_precision_is_0_5_to_50_percent_and_the_default_limit_5_minutes() -> None:
+def test_precision_is_0_5_to_50_percent_and_the_time_limit_5_minutes_by_default() -> None:
     for text, precision, limit_s in (
         ("p99:0.5%", 0.005, 300.0),
         ("p99.9:50%", 0.5, 300.0),

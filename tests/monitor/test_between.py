@@ -58,7 +58,7 @@ def test_stolen_time_counts_as_busy_and_iowait_does_not() -> None:
     assert (found.stolen_s, found.iowait_s) == (0.3, 0.4)
 
 
-def test_shares_refer_to_the_time_between_samples_of_that_machine() -> None:
+def test_shares_of_a_machine_refer_to_the_time_between_its_samples() -> None:
     start, end = a_sample(), a_sample(9.0)
     start = replace(start, target_machine=machine(5.0, pressure_s={"cpu.some": 1.0}))
     end = replace(end, target_machine=machine(9.0, pressure_s={"cpu.some": 2.0, "io.some": 7.0}))
@@ -122,7 +122,7 @@ def full() -> Use:
     return replace(use_between(start, end, 1.0), gaps=(Gap("a", 4, 1, "timed out"),))
 
 
-def test_use_survives_serialisation() -> None:
+def test_record_of_used_resources_survives_serialisation() -> None:
     assert msgspec.convert(json.loads(json.dumps(full().to_json())), Use) == full()
 
 

@@ -127,7 +127,7 @@ def test_only_disabled_collectors_of_an_exporter_are_missing() -> None:
     assert sample.network.segments_out is not None
 
 
-def test_window_contains_the_use_of_another_machine(running: Running) -> None:
+def test_window_contains_the_resource_use_of_another_machine(running: Running) -> None:
     monitor = Monitor(None, exporter=running.url)
     try:
         start = monitor.sample()
@@ -261,7 +261,7 @@ def test_only_required_metrics_are_parsed_with_labels_and_escapes() -> None:
     ]
 
 
-def test_other_exporter_is_not_taken_for_node_exporter() -> None:
+def test_exporter_of_other_metrics_is_not_taken_for_node_exporter() -> None:
     with answering(b"go_goroutines 7\n") as url:
         _, end = _seen(url)
     assert "not a node_exporter" in end.answers[0].reason

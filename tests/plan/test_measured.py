@@ -92,7 +92,7 @@ def test_points_that_differ_only_in_load_have_the_same_target() -> None:
     assert len(tables_of(pushed, ILS)) == 1
 
 
-def test_points_with_until_have_the_same_target() -> None:
+def test_points_with_and_without_option_until_belong_to_one_target() -> None:
     specs = [a_spec(users=1), a_spec(users=2, settings={"a": "b", "until": "p99:5%"})]
     (table,) = tables_of(map(a_result, specs), ILS)
     assert table.machine == "embedded"
@@ -300,7 +300,7 @@ def test_machines_are_named_by_their_differences() -> None:
     assert [each.machine for each in tables_of(both, ILS)] == machines
 
 
-def test_reasons_for_no_rate_begin_with_the_lowest_rate_and_name_unknowns() -> None:
+def test_reason_for_no_rate_states_the_lowest_rate_that_missed_the_objective() -> None:
     met_none, unknown = (
         changed(a_result(a_spec(rate=rate, settings=AT_RANDOM), round(2 * rate)), latency=latency)
         for rate, latency in (
@@ -343,7 +343,7 @@ def test_schedule_kept_in_one_of_two_repeats_has_no_remark() -> None:
     assert not any("limit is higher" in str(each) for each in table.remarks)
 
 
-def test_size_without_a_rate_of_every_operation_names_the_missing_ones() -> None:
+def test_plan_without_rates_of_all_operations_at_one_size_is_refused() -> None:
     rates = {"lookup": (900.0, 800.0), "add": (None, 700.0), "connect": (400.0, None)}
     table = RateTable("m", (1_000, 5_000), rates)
     both = Scenario(0.04, 1_200.0, {"lookup": 6.0, "add": 1.0})

@@ -28,7 +28,7 @@ def test_site_rates_match_tables_13_and_14() -> None:
     ]
 
 
-def test_answers_agree_for_the_site_and_differ_for_the_directory() -> None:
+def test_answers_equal_the_papers_for_the_site_and_not_for_the_directory() -> None:
     assert [each["differs"] for each in compared_with_1997(PS)] == [False]
     ours = [
         (each["simultaneous"], each["community"], each["differs"])

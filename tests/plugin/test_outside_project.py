@@ -193,11 +193,13 @@ def test_modules_of_the_users_project_are_found(project: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("-h",), ("lookup", *RUN)])
-def test_command_line_finds_sitebenchs_modules_despite_equal_names(
+def test_command_line_finds_sitebenchs_modules_beside_modules_of_equal_name(
     project: Path, command: tuple[str, ...]
 ) -> None:
     python(project, "-m", "sitebench", "ils", "run", *command)
 
 
-def test_pytest_fixtures_find_sitebenchs_modules_despite_equal_names(project: Path) -> None:
+def test_pytest_fixtures_find_sitebenchs_modules_beside_modules_of_equal_name(
+    project: Path,
+) -> None:
     assert "1 passed" in python(project, "-m", "pytest", "-q", "-p", "no:cacheprovider")

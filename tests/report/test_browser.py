@@ -150,7 +150,7 @@ return words.join(' ').replace(/\\s+/g, ' ');
 
 
 @pytest.mark.parametrize(("width", "height"), [(1_440, 900), (390, 844)])
-def test_first_screen_has_target_date_load_result_trust_and_next_step(
+def test_first_screen_has_a_target_a_date_a_load_a_result_trust_and_a_next_step(
     browser: Browser, page: Path, tmp_path: Path, width: int, height: int
 ) -> None:
     alone = tmp_path / "alone.html"

@@ -106,7 +106,7 @@ def test_number_of_ten_megabit_networks_agrees_with_the_papers_text() -> None:
     assert [round(busy(rows, 0, 1) / 10, 2) for rows in lookups] == [1.04, 1.65]
 
 
-def test_reports_have_the_papers_tables_without_figures_and_its_statements() -> None:
+def test_reports_have_the_papers_statements_and_its_tables_without_figures() -> None:
     for suite, numbers in ((ILS_REPORT, "1 2 3 17 18"), (PS_REPORT, "1 12 17 18")):
         (group,) = suite.printed_1997
         titles = [table.title for table in group.tables]

@@ -138,7 +138,7 @@ def test_first_section_has_trust_cards_and_a_chart(sections: dict[str, Section])
     assert "Next step: Continue with `sitebench resume " in words(sections["verdict"])
 
 
-def test_head_has_target_date_and_load(report: Report) -> None:
+def test_head_of_a_report_has_a_target_a_date_and_a_load(report: Report) -> None:
     (run,) = report.runs
     manifest = {
         **run.manifest,
@@ -237,7 +237,7 @@ def test_label_of_a_rate_stands_after_the_interval_of_its_bar(report: Report) ->
     assert any(bar["high"] for bar in bars)
 
 
-def test_cards_call_foreign_servers_directory(sections: dict[str, Section]) -> None:
+def test_cards_refer_to_a_foreign_server_as_a_directory(sections: dict[str, Section]) -> None:
     """They were called "Directory of online users", the directory of the paper."""
     assert "<h3>Directory</h3>" in sections["verdict"].body
 
@@ -249,7 +249,7 @@ def test_first_chart_has_a_bar_for_each_size_with_its_rate_in_words(spoilt: Repo
     assert said["Add, 1k entries"] == (0, "not usable"), "it has no length"
 
 
-def test_chart_with_too_many_bars_shows_the_highest(
+def test_chart_with_too_many_bars_shows_the_highest_bar_of_each_operation(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overview, "_MOST_BARS", 3)
@@ -646,7 +646,7 @@ def _labels(section: Section, figure: str) -> set[str]:
         ("unsettled", "not usable", "not usable"),
     ],
 )
-def test_verdict_decides_which_bounds_rate_and_latency_are(
+def test_verdict_decides_whether_rate_and_latency_are_bounds(
     report: Report, bound: str, of_rate: str, of_latency: str
 ) -> None:
     made = {each.id: each for each in build.sections(with_bound(report, "lookup", bound))}

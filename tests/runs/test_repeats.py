@@ -202,7 +202,7 @@ def test_single_operation_has_no_parts() -> None:
     assert repeats.of_operation(limited, "find").verdict.at_most_per_s is None
 
 
-def test_higher_rate_of_two_tries_counts_and_the_valid_one_within_noise() -> None:
+def test_higher_rate_of_two_tries_counts_or_within_noise_the_valid_try() -> None:
     def tried(threads: int, bound: str, count: int) -> PointResult:
         found = a_result(a_spec(threads=threads), count)
         verdict = structs.replace(found.verdict, bound=bound, valid=bound == Bound.SOFTWARE)

@@ -114,7 +114,7 @@ def test_run_can_be_read_live_by_another_connection(path: Path) -> None:
         assert reader.latest(a_spec().key) == ("measure", "lookup", 900.0)
 
 
-def test_followed_step_is_a_counted_step(path: Path) -> None:
+def test_live_progress_shows_the_counted_step(path: Path) -> None:
     # A site's connects and requests are phases of its pages; a bind is a separate step.
     steps = [Step("pages", name, n) for name, n in (("connect", 9), ("page", 5), ("request", 9))]
     with RunStore(path) as store:

@@ -60,7 +60,7 @@ def test_restarted_window_turns_earlier_drains_into_ramp(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("last", [0, 100])
-def test_late_ends_are_in_the_last_half_second(tmp_path: Path, last: int) -> None:
+def test_operations_that_end_late_are_in_the_last_half_second(tmp_path: Path, last: int) -> None:
     spec, half = a_spec(users=2), SECOND // 2
     due = Step("lookup", "lookup", 5, service=histogram(*[10 * SECOND] * 5))
     with RunStore(tmp_path / "run") as store:

@@ -52,7 +52,7 @@ def test_check_runs_each_operation_once_and_prints_it(
     assert all(re.search(r"\d (us|ms)\b", line) for line in steps), ran.out
 
 
-def test_check_of_one_user_needs_only_one_row_with_a_row_per_user(
+def test_check_of_a_file_with_a_row_per_user_needs_only_one_row(
     directory: LdapDirectory, tmp_path: Path
 ) -> None:
     (tmp_path / "account.csv").write_text("uid\nuser1\n")

@@ -570,7 +570,7 @@ step = [{find}{{ search = "(uid=user2)", expect.entries = 1 }}]
 """
 
 
-def test_bind_in_one_operation_does_not_silently_drop_bind_dn_of_others(folder: Path) -> None:
+def test_bind_in_one_operation_does_not_drop_the_bind_dn_of_other_operations(folder: Path) -> None:
     """A file, its single operation and its check agree."""
     reader = partial(LdapDirectory, admin_dn="cn=reader", admin_password="secret")
     ldif = write_ldif(folder, PEOPLE)
@@ -782,7 +782,7 @@ def test_sweep_of_one_named_operation_measures_only_that_operation() -> None:
     in_process(*sweep, "--operations", "lookup").check(2, "give one")
 
 
-def test_sweep_of_foreign_people_is_one_test(place: Place) -> None:
+def test_sweep_of_foreign_people_has_one_point_and_refuses_sizes(place: Place) -> None:
     where = ("--scenario", "mix.toml", "--target", place.directory.url, "--i-own-this-target")
     ran = in_process("ils", "sweep", *where, *LOAD, "--json", cwd=place.folder)
     assert len(ran.objects) == 1

@@ -163,7 +163,9 @@ def test_log_of_a_repeated_point_has_no_lines_of_its_first_try(tmp_path: Path) -
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_only_an_earlier_log_is_overwritten(folder: Path, directory: LdapDirectory) -> None:
+def test_file_that_is_no_log_of_failures_is_not_overwritten(
+    folder: Path, directory: LdapDirectory
+) -> None:
     rows = (folder / "accounts.csv").read_text()
     run(folder, directory, "--fail-log", "accounts.csv").check(
         2, "--fail-log: accounts.csv exists, and is not a log of failures"

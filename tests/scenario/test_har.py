@@ -542,7 +542,7 @@ def test_search_for_numbers_in_many_pages_is_as_fast_as_for_names() -> None:
     )
 
 
-def test_objects_of_two_kinds_with_one_number_have_separate_captures() -> None:
+def test_objects_of_two_kinds_with_equal_numbers_have_separate_captures() -> None:
     first, second, third, last = steps(
         entry("GET", f"{SHOP}/a", body='{"id": 1}', mime=JSON),
         entry("GET", f"{SHOP}/users/1", body='{"id": 1}', mime=JSON),
@@ -575,7 +575,7 @@ def test_steps_with_different_statuses_have_different_names() -> None:
     assert [step["name"] for step in steps(*asked)] == ["get root", "get root_2", "get root_2"]
 
 
-def test_value_is_captured_from_the_last_answer_with_one_occurrence() -> None:
+def test_value_is_captured_from_the_last_answer_that_contains_it_once() -> None:
     value = "d41d8cd98f00"
     first, second, twice, last = steps(
         entry("GET", f"{SHOP}/1", headers=[("X-Id", value)]),
@@ -599,7 +599,7 @@ def test_words_and_partial_characters_are_not_captured() -> None:
     assert (last["form"]["country"], last["headers"]) == ("Deutschland", {"X-A": "\ufffd"})
 
 
-def test_requests_to_one_host_are_converted_and_others_listed() -> None:
+def test_requests_to_one_host_are_converted_and_other_hosts_are_listed() -> None:
     asked = [
         entry("GET", "wss://shop.example.com/live", 101),
         entry("GET", f"{SHOP}/"),

@@ -246,7 +246,7 @@ def test_protocol_of_an_invalid_file_is_known(folder: Path) -> None:
     assert script.asked_by(f"{folder}/table.toml") == ("ldap", frozenset(("search",)))
 
 
-def test_requests_of_a_site_with_other_than_reading_methods_are_writes() -> None:
+def test_requests_with_methods_other_than_get_and_head_are_writes() -> None:
     site = script.from_text(
         "site",
         '[[operation]]\nname = "all"\nstep = [\n'

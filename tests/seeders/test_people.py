@@ -60,7 +60,9 @@ def test_lookup_answer_has_the_size_of_the_paper_in_every_locale(locale: str, ca
 
 
 @pytest.mark.parametrize("locale", DEFAULT_LOCALES)
-def test_small_add_has_the_size_of_the_paper(locale: str, cache: Path) -> None:
+def test_add_of_the_small_profile_has_the_size_stated_in_the_paper(
+    locale: str, cache: Path
+) -> None:
     population = generate(Spec(1, profile="small", locales=(locale,)), cache=cache).population
     sizes = [add_bytes(population, i) for i in range(0, 2_000_000, 499)]
     assert min(sizes) >= 126 * 0.9

@@ -126,7 +126,7 @@ def test_shipped_values_pass_the_rules_of_their_fields(harvested: dict[str, list
             assert [value for value in values if not field.suits(value)] == []
 
 
-def test_other_locales_or_another_order_have_a_separate_file(tmp_path: Path) -> None:
+def test_pools_of_other_locales_or_another_order_have_a_separate_file(tmp_path: Path) -> None:
     first, second = pools(FEW, cache=tmp_path), pools(FEW[::-1], cache=tmp_path)
     assert first.path != second.path
     assert first.digest != second.digest

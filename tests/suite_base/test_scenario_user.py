@@ -10,7 +10,9 @@ FILE = '[[operation]]\nget = "/"\n'
 @pytest.mark.parametrize(
     ("package", "others"), [("ps_bench", 5), ("ils_bench", 6), ("web_bench", 1)]
 )
-def test_own_operations_use_the_user_classes_of_the_locustfile(package: str, others: int) -> None:
+def test_operations_of_a_suite_use_the_user_classes_of_its_locustfile(
+    package: str, others: int
+) -> None:
     found = in_locust(f"""
         import json
         import {package}.locustfile

@@ -183,7 +183,7 @@ def test_each_level_differs_from_the_base_in_one_option() -> None:
     ("word", "on"),
     [("on", True), ("true", True), ("yes", True), ("off", False), ("false", False), ("no", False)],
 )
-def test_switch_is_turned_by_any_of_its_words(word: str, on: bool) -> None:
+def test_each_word_for_on_or_off_sets_a_varied_switch(word: str, on: bool) -> None:
     (made,) = read(WebOptions(keepalive=not on), [f"keepalive={word}"])
     assert vars(made.options)["keepalive"] is on
 
@@ -211,7 +211,7 @@ def null_line(base: list[PointResult], *others: list[PointResult]) -> str | None
     return next(found, None)
 
 
-def test_null_line_covers_measured_points_with_an_interval_like_the_levels() -> None:
+def test_null_line_has_the_interval_of_odd_and_even_repeats_of_all_levels() -> None:
     lot = random.Random(1997)
     base, level_ = (
         repeats(n, *(round(20_000 * math.exp(lot.gauss(0, 0.03))) for _ in range(32)))

@@ -43,7 +43,7 @@ def test_folder_is_removed_at_the_end_of_its_context(place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
-def test_folder_of_a_killed_process_is_removed_and_others_stay(place: Path) -> None:
+def test_folder_of_a_killed_process_is_removed_and_other_folders_stay(place: Path) -> None:
     living, kept = holder()
     killed, left = holder()
     with living, killed:

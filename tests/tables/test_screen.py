@@ -128,7 +128,7 @@ def test_left_out_operations_have_a_footnote() -> None:
     )
 
 
-def test_arrivals_of_several_counted_steps_have_both_rates() -> None:
+def test_rates_of_arrivals_and_counted_steps_are_shown_if_they_differ() -> None:
     point = a_point(a_spec("mix", rate=100))
     whole = StepResult("b", "sequence", 200, 0, 100.0, counted=False)
     asked = StepResult("b", "ask", 800, 0, 400.0, counted=True)

@@ -92,7 +92,9 @@ def test_table_wider_than_the_terminal_wraps_words_but_not_figures() -> None:
     assert lines[2][-2:] == ["Rate", "Latency"]
 
 
-def test_only_terminals_and_columns_limit_the_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_width_of_piped_results_is_limited_only_by_the_variable_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert results_console().width > 10_000
     monkeypatch.setenv("COLUMNS", "77")

@@ -165,7 +165,7 @@ def test_probe_and_lanes_ignore_the_common_name(tmp_path: Path) -> None:
         assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
 
 
-def test_self_signed_certificate_that_is_not_given_is_reported(
+def test_self_signed_certificate_not_given_as_authority_is_reported(
     tmp_path: Path, trust: Trust
 ) -> None:
     with shown(self_signed(tmp_path, "own", *NAMES)) as address:

@@ -268,7 +268,9 @@ def slow(number: bytes, ended: threading.Event) -> bytes:
     return entry(number) + message(number, DONE, result(0))
 
 
-def test_many_requests_may_take_longer_than_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_requests_may_take_longer_than_the_limit_of_one_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(directory, "WHOLE_S", 2.5)
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
@@ -279,7 +281,7 @@ def test_many_requests_may_take_longer_than_one_answer(monkeypatch: pytest.Monke
             assert directory.exists(connection, BASE)
 
 
-def test_each_of_many_answers_has_its_limit() -> None:
+def test_many_slow_answers_to_one_request_have_a_common_time_limit() -> None:
     late = pytest.raises(TargetTalksNonsense, match=r"answers? takes? longer than 1 s")
     with (
         serving(LATE_DIRECTORIES["entries now and then"]) as port,

@@ -321,7 +321,7 @@ def test_locust_adds_and_removes_people_with_ownership(
     assert after["entries"] == before["entries"]
 
 
-def test_adds_by_name_on_loopback_need_no_declared_ownership(empty: LdapDirectory) -> None:
+def test_add_operation_on_loopback_needs_no_declared_ownership(empty: LdapDirectory) -> None:
     before = empty.stats()
     target = ("--target", empty.url, *HERE, *PEOPLE, *BRIEF)
     in_process("ils", "run", "add", *target).check(0)

@@ -68,7 +68,7 @@ def _of_step(step: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]
         yield from _of_step(inner)
 
 
-def test_every_key_that_changes_figures_is_in_a_cell() -> None:
+def test_every_key_that_changes_figures_is_in_a_cell_of_the_matrix() -> None:
     cells = [*CELLS, *KEY_CELLS, MIXED, *(each.cell for each in LARGER)]
     texts = {text for cell in cells for text in cell.scenarios}
     seen = {pair for text in texts for pair in written(text)}

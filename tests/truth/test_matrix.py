@@ -74,7 +74,7 @@ def say_again(measured: Measured, wrong: Sequence[str], capsys: pytest.CaptureFi
 
 @pytest.mark.alone
 @pytest.mark.parametrize(("cell", "other"), PAIRS, ids=str)
-def test_differences_without_influence_change_no_figure(
+def test_equivalent_cells_of_the_matrix_have_equal_figures(
     cell: Cell, other: Cell, run: Run, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Counts of a window differ by operations near its edges, and by a deck that it cuts."""

@@ -89,7 +89,7 @@ def test_server_beside_a_burner_has_a_lower_bound_and_no_idle_cores(seen: Eviden
 
 
 @pytest.mark.parametrize("seen", ALONE.values(), ids=ALONE)
-def test_same_server_alone_is_never_limited_by_other_programs(seen: Evidence) -> None:
+def test_server_alone_on_a_machine_is_never_limited_by_other_programs(seen: Evidence) -> None:
     verdict = judge(seen)
     assert verdict.bound != Bound.OTHERS, verdict.evidence
     assert Grade.TAKEN not in {each.grade for each in verdict.findings}
@@ -145,7 +145,7 @@ def test_quota_is_the_limit_even_beside_a_burner(used_s: float, bound: Bound) ->
 @pytest.mark.parametrize(
     ("taken_s", "bound"), [(3.0, Bound.OTHERS), (2.9, Bound.UNDECIDED), (1.0, Bound.GENERATOR)]
 )
-def test_other_programs_limit_a_target_only_with_half_of_the_cores(
+def test_other_programs_limit_a_target_only_if_they_use_half_of_the_cores(
     taken_s: float, bound: Bound
 ) -> None:
     ours = (6.0 - taken_s) / 2
@@ -165,7 +165,7 @@ def test_other_programs_limit_a_target_only_with_half_of_the_cores(
         (5.3, 0.2, Bound.TARGET_CPU),
     ],
 )
-def test_other_programs_limit_a_target_only_with_half_of_the_missing_cores(
+def test_other_programs_limit_a_target_only_if_they_use_half_of_missing_cores(
     target_s: float, tester_s: float, bound: Bound
 ) -> None:
     seen = recorded(3.0, 1_000, target=(target_s, 6.0 - target_s), tester=(tester_s, 0.1))
@@ -180,7 +180,7 @@ def test_cores_with_idle_time_do_not_count_as_taken_by_other_programs(
     assert judge(with_target(seen, waited_s=0.2)).bound == bound
 
 
-def test_cores_outside_the_targets_affinity_are_not_its_own() -> None:
+def test_cores_outside_the_targets_affinity_do_not_count_as_its_cores() -> None:
     seen = with_machine(BESIDE_A_BURNER["gunicorn"], busy_per_core=(1.0, 0.2))
     assert judge(with_target(seen, allowed_cores=(1,), waited_s=0.1)).bound == Bound.UNDECIDED
     apart = with_generator(with_target(seen, allowed_cores=(0,)), allowed_cores=(1,))
@@ -190,7 +190,7 @@ def test_cores_outside_the_targets_affinity_are_not_its_own() -> None:
     )
 
 
-def test_growing_queue_beside_a_burner_is_not_the_targets() -> None:
+def test_growing_queue_beside_a_burner_is_not_attributed_to_the_target() -> None:
     growing = Settled(Steadiness.GROWING, "the queue grew")
     burner = replace(BESIDE_A_BURNER["gunicorn"], rate=100.0, settled=growing)
     assert judge(burner).bound == Bound.OTHERS

@@ -181,7 +181,7 @@ def test_disk_is_graded_by_the_stalls_of_the_target(stalled: float, grade: Grade
     assert disk(with_machine(machine, pressure={"io.some": stalled})).grade == grade
 
 
-def test_disks_kept_busy_by_other_programs_are_not_the_targets() -> None:
+def test_disks_kept_busy_by_other_programs_do_not_limit_the_target() -> None:
     busy = with_machine(QUIET, disks=(DiskUse("sda", 0, 10**9, 1.0, 8),), pressure={"io.some": 0.9})
     assert disk(busy).grade == Grade.NO
     assert "read and wrote nothing" in disk(busy).evidence
@@ -251,7 +251,7 @@ def test_target_rejecting_operations_indicates_a_software_limit() -> None:
     assert (found.grade, found.evidence) == (Grade.POSSIBLE, "the target rejected 7 operations")
 
 
-def test_generator_is_used_up_by_a_full_core_waits_for_a_core_or_a_quota() -> None:
+def test_full_core_or_spent_quota_or_waiting_threads_mean_a_used_up_generator() -> None:
     assert not generator(QUIET).used_up
     assert generator(changed(QUIET, generator_cpu_s=(1.0, 9.0))).used_up
     # Two threads that need a core for 3 + 2 + 13.5 of 20 seconds.

@@ -343,7 +343,7 @@ def test_costs_are_those_of_the_peak_point() -> None:
     assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
 
 
-def test_one_client_is_served_fairly_and_few_requests_of_two_are_undecided() -> None:
+def test_fairness_is_given_for_one_client_and_unknown_for_few_requests() -> None:
     assert analysis.fair(series([a_result(STATIC, 1, 100)])[0]) is True
     few, enough = ((n, n) for n in (29, 30))
     assert analysis.fair(series([a_result(STATIC, 2, 2, counts=few)])[0]) is None

@@ -93,7 +93,7 @@ def test_all_built_in_workloads_exist() -> None:
         ("spice-fastcgi", "", 1, [("fastcgi", 6250, 1, False)], SPICE_CLIENTS),
     ],
 )
-def test_weights_of_workloads_are_the_papers(
+def test_weights_of_workloads_are_those_of_the_papers(
     name: str,
     table: str,
     times: int,
@@ -201,7 +201,7 @@ def share(name: str, below: int) -> float:
     return 100 * sum(map(part, workload.classes)) / sum(each.weight for each in workload.classes)
 
 
-def test_statements_on_webbenchs_files_hold_except_on_the_most_frequent() -> None:
+def test_statements_on_webbenchs_files_hold_except_on_the_most_frequent_file() -> None:
     workload = FOUND["webbench1-static"]
     assert workload.mean_bytes == pytest.approx(8.1525 * 1024)
     assert share("webbench1-static", 32 * 1024) == 92

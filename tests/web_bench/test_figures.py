@@ -22,7 +22,7 @@ from web_bench.workload import find, parse
 STATIC = find("webbench1-static")
 
 
-def test_request_counts_in_its_class_and_its_bytes_are_head_and_body() -> None:
+def test_request_counts_in_its_class_with_the_bytes_of_head_and_body() -> None:
     found = figures(a_tally(STATIC, 20_000, 8_000_000), [STATIC])
     assert found["requests_per_s"] == pytest.approx(1_000, rel=1e-6)
     assert found["connects_per_s"] == pytest.approx(1_000, rel=1e-6)
@@ -31,7 +31,7 @@ def test_request_counts_in_its_class_and_its_bytes_are_head_and_body() -> None:
     assert found["mbit_per_s"] == pytest.approx(8 * 8_548.16 * 1_000 / 1e6, rel=1e-6)
 
 
-def test_parts_of_a_latency_sum_to_it_with_tls_separate_from_connecting() -> None:
+def test_parts_of_a_latency_add_up_to_the_latency_and_tls_is_a_separate_part() -> None:
     found = figures(a_tally(STATIC, 20_000, 8_000_000, tls_ns=3_000_000), [STATIC])
     split = {name: 1e3 * part for name, part in found["split_s"].items()}
     expected = {"connect": 1.0, "tls": 3.0, "first_byte": 2.0, "rest": 2.0}
@@ -93,7 +93,7 @@ def test_mix_has_every_class_with_its_requested_share() -> None:
     assert len(found) == 10
 
 
-def test_fairness_compares_clients() -> None:
+def test_fairness_compares_the_numbers_of_requests_of_clients() -> None:
     assert fairness([10, 20, 30]) == {
         "least": 10,
         "mean": 20.0,
@@ -138,7 +138,7 @@ def test_time_of_wrong_answers_is_included() -> None:
     assert split == pytest.approx(expected, rel=0.02)
 
 
-def test_two_clients_one_without_requests_are_unequal() -> None:
+def test_client_without_requests_beside_a_served_client_is_unfairness() -> None:
     found = fairness([0, 20])
     assert found is not None
     assert (found["least"], found["most"], found["variation"]) == (0, 20, 1.0)

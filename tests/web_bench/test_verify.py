@@ -64,7 +64,7 @@ def test_verify_accepts_the_files_in_pythons_server(docroot: Path, version: str)
         assert server.connections - probe in used
 
 
-def test_verify_notices_another_set_in_its_place(docroot: Path) -> None:
+def test_verify_notices_a_different_file_set_or_name_at_the_server(docroot: Path) -> None:
     with python_server(docroot, "HTTP/1.1") as server:
         url = server.url
         found = verify(SPEC | {"seed": 8}, url, limit=5)

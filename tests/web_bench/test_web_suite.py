@@ -99,7 +99,9 @@ def test_mix_is_exact_except_for_the_decks_at_the_window_edges(swept: tuple[Ran,
     assert abs(counts["cgi-env"] - 0.9 * sum(counts.values())) <= cut, (share, counts)
 
 
-def test_connections_are_closed_unless_persistent(swept: tuple[Ran, Path], cache: Path) -> None:
+def test_connections_close_after_each_request_unless_set_as_persistent(
+    swept: tuple[Ran, Path], cache: Path
+) -> None:
     apart = swept[0].objects[0]
     kept = in_process(
         *(

@@ -48,7 +48,7 @@ def test_class_draws_from_its_own_files_or_those_of_another_class() -> None:
     assert workload.file_set.bytes == 4_000 + 11_100
 
 
-def test_shares_follow_from_weights_and_from_their_bytes() -> None:
+def test_shares_of_requests_follow_from_weights_and_of_bytes_from_sizes() -> None:
     workload = parse(OWN, "shop")
     assert workload.deck == (2, 1, 1, 1)
     assert workload.request_shares == (0.4, 0.2, 0.2, 0.2)

@@ -95,7 +95,7 @@ def test_access_to_locust_started_directly_needs_the_token(by_hand: Screen) -> N
     refuses_strangers(by_hand.root)
 
 
-def test_token_is_in_a_cookie_for_this_site_without_scripts(root: UiAddress) -> None:
+def test_token_is_in_a_cookie_that_scripts_and_other_sites_cannot_use(root: UiAddress) -> None:
     jar = http.cookiejar.CookieJar()
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
     with browser.open(f"{root.page}&tab=sitebench-live", timeout=30) as answer:

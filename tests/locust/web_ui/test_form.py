@@ -58,7 +58,7 @@ def test_field_outside_the_form_is_refused(parsed: argparse.Namespace, name: str
     assert form.find_withheld({"entries", "target"}, offered, parsed) is None
 
 
-def test_running_test_keeps_only_its_own_values(parsed: argparse.Namespace) -> None:
+def test_form_with_changed_values_is_refused_while_a_test_runs(parsed: argparse.Namespace) -> None:
     same = {name: str(value) for name, value in vars(parsed).items()}
     same["start_tls"] = "false"
     assert form.find_unchangeable(LocustOptions, same, parsed) is None

@@ -161,7 +161,7 @@ def test_page_opens_with_the_live_view_and_shows_a_stop_at_once(page: WebPage) -
     assert "Steps/s, last\u00a010\u00a0s" in page.browser.run(titles)
 
 
-def test_fields_beside_locusts_have_headings_and_plain_names(unused: WebPage) -> None:
+def test_fields_added_to_the_form_of_locust_have_headings_and_plain_names(unused: WebPage) -> None:
     page = unused
     page.open()
     names = "return [...document.querySelectorAll('.sitebench-form [name]')].map(f => f.name)"
@@ -222,7 +222,7 @@ def ended(page: WebPage) -> list[dict[str, Any]]:
     return found
 
 
-def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) -> None:
+def test_two_tests_can_be_run_from_the_form_to_the_report(page: WebPage, tmp_path: Path) -> None:
     screen = Screen(page.root)
     page.choose("LookupUser")
     page.fill(userCount="4", spawnRate="4", entries="10k", keys="zipfian")

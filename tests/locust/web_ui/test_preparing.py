@@ -55,7 +55,9 @@ def of(directory: Directory, entries: int) -> tuple[str, ...]:
     return (*target, FLAG, "--entries", str(entries), "--locales", ",".join(LOCALES))
 
 
-def test_own_directory_has_people_during_the_test(tmp_path: Path, directory: Directory) -> None:
+def test_directory_of_the_user_has_added_people_only_during_the_test(
+    tmp_path: Path, directory: Directory
+) -> None:
     with web_ui(tmp_path, "ils", *of(directory, FEW)) as (_, root):
         screen = Screen(root)
         screen.start("LookupUser")

@@ -160,7 +160,9 @@ def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> N
         assert [each["error"] is None for each in screen.live()["tests"]] == [False, True]
 
 
-def test_headless_test_with_out_writes_a_run_file(counting: Counting, tmp_path: Path) -> None:
+def test_headless_test_with_option_out_writes_a_run_file(
+    counting: Counting, tmp_path: Path
+) -> None:
     kept = tmp_path / "kept"
     window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
     ran = headless(

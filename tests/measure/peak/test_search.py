@@ -115,7 +115,7 @@ def test_limit_of_the_target_is_unknown_beyond_the_limit_of_the_tester() -> None
     assert found.rate == pytest.approx(5_000, rel=0.05)
 
 
-def test_tester_limited_at_every_rate_leaves_the_target_unknown() -> None:
+def test_tester_limited_at_every_rate_leaves_the_targets_limit_unknown() -> None:
     found = walk(holds_to(1, above=Answer.TESTER)).found
     assert found.rate is None
     assert not found.limit_known
@@ -301,7 +301,7 @@ def test_doubled_lanes_at_the_tester_limit_decide_nothing() -> None:
     assert not found.limit_known
 
 
-def test_limit_of_the_tester_is_never_the_upper_end() -> None:
+def test_limit_of_the_tester_is_never_the_upper_end_of_the_interval() -> None:
     """The target used 91 % of its core, and 15,000 of 20,000/s were completed."""
     tally = a_tally(count=30_000)
     tally.cpu_ns = tuple(2 * 10**9 for _ in tally.cpu_ns)
@@ -392,13 +392,13 @@ def test_percentile_among_unanswered_operations_does_not_hold() -> None:
         (Bound.UNSETTLED, Answer.BROKE),
     ],
 )
-def test_invalid_point_is_answered_by_its_bound(bound: str, answer: Answer) -> None:
+def test_reply_to_an_invalid_point_follows_from_its_bottleneck(bound: str, answer: Answer) -> None:
     result = a_result(a_spec(rate=20_000))
     reply = reply_of(judged(result, bound=bound, valid=False, evidence="1 of 1 core"), OBJECTIVE)
     assert (reply.answer, "1 of 1 core" in reply.message) == (answer, True), reply
 
 
-def test_break_on_a_noisy_machine_leaves_the_target_unknown() -> None:
+def test_rate_broken_on_a_noisy_machine_leaves_the_targets_limit_unknown() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.NOISY_MACHINE, "everything else 1.42", "end it")
     result = judged(result, warnings=(noise,))
@@ -480,7 +480,7 @@ def late(
         (64, {"service_us": 2_000, "lag_us": 9_000}, Answer.BROKE, False),
     ],
 )
-def test_late_operations_are_due_to_lanes_tester_or_target(
+def test_late_operations_are_attributed_to_lanes_tester_or_target(
     users: int, more: dict[str, Any], answer: Answer, crowded: bool
 ) -> None:
     reply = late(**{"users": users, "service_us": 500, "lag_us": 900, **more})

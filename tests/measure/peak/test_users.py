@@ -48,7 +48,7 @@ def test_table_says_whether_the_objective_holds_beside_the_limit() -> None:
     assert rows == [["holds", "highest rate"], ["not known", ""]]
 
 
-def test_answer_does_not_claim_a_limit_beyond_the_largest_number() -> None:
+def test_answer_does_not_claim_a_limit_beyond_the_largest_number_of_users() -> None:
     said, users, error = answer(a_point(50, 80), a_point(100, 90))
     assert (users, error) == (100, None)
     assert said == "mine: up to 100 users hold p95<300ms, and no more were measured."
