@@ -5,9 +5,9 @@
 //!
 //! # Limits
 //!
-//! Variables of a request: [`PARAMS_BYTES`]. Body: [`STDIN_BYTES`]. Connections: [`CONNECTIONS`]. A request beyond
-//! its limits, or a violation of the protocol, closes the connection; connections beyond their limit wait. An idle
-//! connection stays open: only the web server reaches the socket.
+//! Variables of a request: [`PARAMS_BYTES`]. Body: [`STDIN_BYTES`]. Connections: [`CONNECTIONS`]. A request
+//! beyond its limits, or a violation of the protocol, closes the connection; connections beyond their limit
+//! wait. An idle connection stays open: only the web server reaches the socket.
 
 use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};

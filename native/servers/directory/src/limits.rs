@@ -1,5 +1,5 @@
-//! The limits of the directory, each with its reason and each configurable. The limits on sockets, which all servers
-//! have, are in `net`.
+//! The limits of the directory, each with its reason and each configurable. The limits on sockets, which all
+//! servers have, are in `net`.
 //!
 //! At a limit the client receives a refusal of the protocol; no limit ends the process. Together the limits
 //! bound the memory that one client can occupy. BER needs no limit on depth: in LDAP only filters are nested.

@@ -88,8 +88,8 @@ impl Settings {
         (normal(dn)? == admin.normal).then_some(admin)
     }
 
-    /// The DN under which an entry is stored. A name of ILS clients is translated into `buffer`; any other `dn` is
-    /// returned unchanged.
+    /// The DN under which an entry is stored. A name of ILS clients is translated into `buffer`; any other
+    /// `dn` is returned unchanged.
     pub(crate) fn stored_name<'n>(&self, dn: &'n [u8], buffer: &'n mut Vec<u8>) -> &'n [u8] {
         match &self.ils {
             Some(names) if names.translate(dn, buffer) => buffer,

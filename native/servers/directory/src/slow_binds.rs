@@ -1,5 +1,5 @@
-//! Slow password hashes, checked by separate threads: a check takes up to seconds and must not delay the requests
-//! of other clients.
+//! Slow password hashes, checked by separate threads: a check takes up to seconds and must not delay the
+//! requests of other clients.
 //!
 //! The number of checks that run at a time is one less than the number of cores, and at least one. Their
 //! threads start on demand and have the lowest priority. Client addresses take turns; within one address,
@@ -57,7 +57,8 @@ impl Check {
         self.stored.iter().map(|stored| stored.nanoseconds(&self.password.0)).fold(0, u64::saturating_add)
     }
 
-    /// The limit applies to CPU time, not wall-clock time: on a busy machine a thread of lowest priority has to wait.
+    /// The limit applies to CPU time, not wall-clock time: on a busy machine a thread of lowest priority has
+    /// to wait.
     fn run(&self, longest: Duration) -> Outcome {
         let begun = processor_time();
         #[cfg(test)]

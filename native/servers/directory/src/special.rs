@@ -15,7 +15,8 @@ use crate::settings::normal;
 use crate::store::{Refusal, SUBSCHEMA_DN, write_time};
 use crate::turn::Turn;
 
-/// Extended operations that are always supported (RFC 4512 section 5.1.4); StartTLS depends on the configuration.
+/// Extended operations that are always supported (RFC 4512 section 5.1.4); StartTLS depends on the
+/// configuration.
 const EXTENSIONS: [&[u8]; 3] = [oid::WHO_AM_I, oid::REFRESH, oid::PASSWORD_MODIFY];
 
 /// Supported features (RFC 4512 section 5.1.5).

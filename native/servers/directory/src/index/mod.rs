@@ -166,7 +166,8 @@ impl Indexes {
         self.kept & part.bit() != 0
     }
 
-    /// The entries that may hold the value; `None` if the index is not built yet, which is recorded as a miss.
+    /// The entries that may hold the value; `None` if the index is not built yet, which is recorded as a
+    /// miss.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<Hits<'_>> {
         let index = &self.indexes[usize::from(key.index)];

@@ -74,8 +74,8 @@ impl Matching {
     }
 }
 
-/// The order of two normal forms (RFC 4517 section 4.2). Strings are ordered by their bytes, which for UTF-8 is the
-/// order of code points.
+/// The order of two normal forms (RFC 4517 section 4.2). Strings are ordered by their bytes, which for UTF-8
+/// is the order of code points.
 pub fn compare(matching: Matching, left: &[u8], right: &[u8]) -> Ordering {
     match matching {
         Matching::Integer => number::compare(left, right),

@@ -1,7 +1,7 @@
 //! Substring assertions (RFC 4517 sections 3.3.30 and 4.2).
 //!
-//! Insignificant spaces follow RFC 4518 section 2.6.1: a prepared value starts and ends with one space and has
-//! two between words, so that `fred *` matches "Fred" and `fred * smith` matches "Fred Smith".
+//! Insignificant spaces follow RFC 4518 section 2.6.1: a prepared value starts and ends with one space and
+//! has two between words, so that `fred *` matches "Fred" and `fred * smith` matches "Fred Smith".
 
 use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
 

@@ -32,7 +32,8 @@ const CANDIDATES: usize = 256;
 /// of work. A filter of thousands of terms is evaluated on a few entries at a time.
 const EVALUATIONS: usize = 8_192;
 
-/// Longer filters are compiled without the lock on the store: this many bytes take a few milliseconds at most.
+/// Longer filters are compiled without the lock on the store: this many bytes take a few milliseconds at
+/// most.
 const LONG: usize = 2 << 10;
 
 /// The entries that are sent before the size of the output buffer is checked again.
@@ -263,8 +264,8 @@ impl Scan {
         write_result_with(out, self.search.id, op::SEARCH_DONE, &verdict, &[control]);
     }
 
-    /// Continues the search with a new page. The time limit begins again, as the client may have paused; the size
-    /// limit covers all pages together, as in slapd.
+    /// Continues the search with a new page. The time limit begins again, as the client may have paused; the
+    /// size limit covers all pages together, as in slapd.
     fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
         let deadline_ms = deadline_ms(search, &turn.settings.limits, turn.now);
         let search = RunningSearch { id, page: Some(turn.settings.page(size)), deadline_ms, ..self.search };
@@ -433,7 +434,8 @@ pub(crate) fn question(search: &SearchRequest<'_>) -> u64 {
 #[inline]
 pub(crate) fn compile(filter: Filter<'_>, turn: &mut Turn<'_>) {
     if is_long(filter) {
-        // Other clients may write meanwhile: a type declared after the schema was taken compiles to Undefined.
+        // Other clients may write meanwhile: a type declared after the schema was taken compiles to
+        // Undefined.
         let schema = turn.access.read().shared_schema();
         turn.access.release();
         turn.slice.begin();

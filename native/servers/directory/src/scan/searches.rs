@@ -32,8 +32,8 @@ impl Searches {
         self.running.is_empty()
     }
 
-    /// Begins a search and runs one stride, which completes a lookup. If the search meets an entry that takes long
-    /// before any answer, it is started again in a turn for long requests.
+    /// Begins a search and runs one stride, which completes a lookup. If the search meets an entry that takes
+    /// long before any answer, it is started again in a turn for long requests.
     #[inline]
     pub(crate) fn begin(
         &mut self,

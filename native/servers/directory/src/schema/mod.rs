@@ -1,7 +1,7 @@
 //! Attribute types and object classes (RFC 4512).
 //!
-//! Entries may hold attribute types that the schema does not define, so that any LDIF loads. The first entry with
-//! such a type declares it; its values are compared by caseIgnoreMatch.
+//! Entries may hold attribute types that the schema does not define, so that any LDIF loads. The first entry
+//! with such a type declares it; its values are compared by caseIgnoreMatch.
 
 mod definition;
 mod matching_rule;
@@ -201,8 +201,8 @@ impl Schema {
         self.attribute(id).equality.map_or(Matching::CaseIgnore, |rule| rule.matching)
     }
 
-    /// The type of a description, declared if unknown; `None` if the description is malformed or there are too many
-    /// undeclared types.
+    /// The type of a description, declared if unknown; `None` if the description is malformed or there are
+    /// too many undeclared types.
     pub(crate) fn resolve_or_declare(&mut self, description: &[u8]) -> Option<AttributeId> {
         if let Some(id) = self.resolve(description) {
             return Some(id);

@@ -1,5 +1,5 @@
-//! The server: threads that share one store. The crate `net` handles sockets; this module has the LDAP service, and
-//! the start and stop of a directory.
+//! The server: threads that share one store. The crate `net` handles sockets; this module has the LDAP
+//! service, and the start and stop of a directory.
 
 mod service;
 mod shared;

@@ -81,7 +81,8 @@ impl Segment {
     /// A segment whose pages the kernel has cleared already.
     fn cleared() -> Self {
         let mut segment = Self::new();
-        // One madvise(2) could clear all pages, but would block memory allocation of the whole process meanwhile.
+        // One madvise(2) could clear all pages, but would block memory allocation of the whole process
+        // meanwhile.
         segment.bytes_mut().chunks_mut(PAGE).for_each(|page| page[0] = 0);
         segment
     }

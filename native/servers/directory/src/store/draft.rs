@@ -198,7 +198,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// RFC 4511 section 4.6, replace: an empty list deletes the attribute, and an absent attribute is no error.
+    /// RFC 4511 section 4.6, replace: an empty list deletes the attribute, and an absent attribute is no
+    /// error.
     pub(super) fn replace(
         &mut self,
         schema: &Schema,

@@ -235,8 +235,8 @@ impl Inspector {
         }
     }
 
-    /// Adds the index keys of an entry's classes and their superclasses (RFC 4512 section 2.4.2). Returns whether
-    /// dynamicObject is among them.
+    /// Adds the index keys of an entry's classes and their superclasses (RFC 4512 section 2.4.2). Returns
+    /// whether dynamicObject is among them.
     fn add_classes(&mut self, schema: &Schema, indexes: &Indexes, values: Values<'_>) -> bool {
         let Classes { encoded, size, keys, dynamic } = &mut self.classes;
         if encoded.as_slice() != values.0 {

@@ -197,8 +197,8 @@ impl Store {
         self.limits = limits;
     }
 
-    /// Makes a change in reused buffers. Removes the types that a refused change has declared, and frees memory that
-    /// few changes need.
+    /// Makes a change in reused buffers. Removes the types that a refused change has declared, and frees
+    /// memory that few changes need.
     fn write<T>(
         &mut self,
         change: impl FnOnce(&mut Self, &mut Writer) -> Result<T, Refusal>,
@@ -245,7 +245,8 @@ impl Store {
         self.suffixes.iter().map(|suffix| suffix.dn.as_slice())
     }
 
-    /// Reserves memory for this many further entries, so that a bulk load does not grow the store step by step.
+    /// Reserves memory for this many further entries, so that a bulk load does not grow the store step by
+    /// step.
     pub fn reserve(&mut self, entries: usize) {
         self.slots.reserve(entries);
     }

@@ -1,5 +1,6 @@
-//! The server: threads that answer requests, each with a reader of the database, and one writing thread. The crates
-//! `net` and `http` handle sockets and HTTP; this crate has the routes, and the start and stop of a site.
+//! The server: threads that answer requests, each with a reader of the database, and one writing thread. The
+//! crates `net` and `http` handle sockets and HTTP; this crate has the routes, and the start and stop of a
+//! site.
 
 mod exchange;
 

@@ -17,8 +17,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use super::job::{Job, Rules};
 use super::output::{Fault, Written};
 
-/// Runs the program of a job: sends the body to its standard input and collects its output until it exits. `stop`
-/// becomes readable when the server stops.
+/// Runs the program of a job: sends the body to its standard input and collects its output until it exits.
+/// `stop` becomes readable when the server stops.
 pub(super) fn run(
     job: &Job,
     rules: &Rules,
@@ -72,8 +72,9 @@ struct Process {
 }
 
 impl Process {
-    /// Moves bytes to and from the program until it has exited and its output is read. Its background processes
-    /// may keep its standard output open for ever, so the exit of the program counts, not the end of its output.
+    /// Moves bytes to and from the program until it has exited and its output is read. Its background
+    /// processes may keep its standard output open for ever, so the exit of the program counts, not the end
+    /// of its output.
     fn follow(
         &mut self,
         job: &Job,

@@ -9,9 +9,9 @@ pub(crate) struct Variables(pub(crate) Vec<(String, Vec<u8>)>);
 /// The PATH of programs; no variable of this process's environment is passed on.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Header lines that become no `HTTP_` variable. `Proxy` would set `HTTP_PROXY` for the program's own requests
-/// (CVE-2016-5385, "httpoxy"); credentials are for the server only (RFC 3875 section 4.1.18); the other lines
-/// have variables of their own or concern the connection only.
+/// Header lines that become no `HTTP_` variable. `Proxy` would set `HTTP_PROXY` for the program's own
+/// requests (CVE-2016-5385, "httpoxy"); credentials are for the server only (RFC 3875 section 4.1.18); the
+/// other lines have variables of their own or concern the connection only.
 const WITHHELD: [&str; 8] = [
     "proxy",
     "authorization",
@@ -124,8 +124,8 @@ fn named_host(head: &[u8]) -> Option<&str> {
     (!host.is_empty() && host.bytes().all(may_be)).then_some(host)
 }
 
-/// Splits the path after `/cgi-bin/` into the program's name and PATH_INFO. Names have letters, digits, `.`, `_`
-/// and `-`, and do not begin with a dot.
+/// Splits the path after `/cgi-bin/` into the program's name and PATH_INFO. Names have letters, digits, `.`,
+/// `_` and `-`, and do not begin with a dot.
 pub(crate) fn program(path: &str) -> Option<(&str, &str)> {
     let end = path.find('/').unwrap_or(path.len());
     let (name, path_info) = path.split_at(end);
