@@ -50,7 +50,7 @@ def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
     other_users = [user for user in users if user not in lane_users]
     if not (lane_users and other_users):
         return
-    environment._filter_tasks_by_tags()  # Locust itself does it as a test begins.
+    environment._filter_tasks_by_tags()  # Locust itself filters when a test begins.
     if not any(user.tasks for user in lane_users) and any(user.tasks for user in other_users):
         environment.user_classes = other_users
 

@@ -44,7 +44,7 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class LaneClock:
-    """The clock of one lane: every nanosecond is an operation, processing before it, or a wait."""
+    """The clock of one lane, which splits all its time into operations, processing and waits."""
 
     def __init__(self, lanes: PortableLanes) -> None:
         self.since_ns = self._began_ns = self._answered_ns = time.monotonic_ns()
@@ -333,7 +333,7 @@ class PortableLanes:
         with self._lock:
             now = self._count_lanes()
             if self._ended and not self._running:
-                # The window ends with the last lane.
+                # The window ends when the last lane ends.
                 now = max(self._ended_ns, self._since_ns)
             start, self._since_ns = self._since_ns, now
             records, self._records = self._records, {}

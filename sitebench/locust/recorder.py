@@ -129,7 +129,7 @@ class Subject(msgspec.Struct, frozen=True):
         return structs.replace(result, sent=windows.sent)
 
     def _with_starts(self, windows: Windows, measured: Tally) -> Tally:
-        """Return the measured window with the starts of users before it."""
+        """Return the measured window, with the starts of users that came before the window."""
         if any(program == START for program, _ in self.counts):
             return measured
         phases = (Phase.RAMP, Phase.WARMUP)
@@ -158,7 +158,7 @@ class Recording(msgspec.Struct):
     window."""
     until: Until | None = None
     grows: bool = False
-    """Whether the window may grow if it is too short: its length is a default."""
+    """Whether a window that is too short is extended, as nobody asked for its length."""
 
     def watch(self) -> None:
         if self.subject is not None:

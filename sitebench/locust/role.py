@@ -54,7 +54,7 @@ class Role:
         raise NotImplementedError
 
     def users_spawned(self) -> None:
-        """Begin the phases: all users run."""
+        """Begin the phases, as all users run now."""
 
     def discard(self) -> None:
         """Remove the recorders' counts from Locust's screens, not from the run file."""

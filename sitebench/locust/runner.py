@@ -66,7 +66,7 @@ class _Tests:
             available[OWN_USER] = own_user(test.program)
         environment = Environment(
             user_classes=[available[name] for name in test.user_classes],
-            # Listeners of a test end with its own events.
+            # Each test has events of its own, so that its listeners end with the test.
             events=events,
             host=parsed.host,
             reset_stats=parsed.reset_stats,

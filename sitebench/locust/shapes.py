@@ -38,7 +38,7 @@ class ShapePlan(Protocol):
 
     @property
     def lasts_s(self) -> float:
-        """The length of one pass; a longer test (`-t`) goes on as `users_at` says."""
+        """The length of the plan; in a longer test (`-t`), `users_at` still gives the users."""
 
     def users_at(self, elapsed_s: float) -> int: ...
 

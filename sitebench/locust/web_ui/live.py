@@ -20,7 +20,7 @@ from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
 
 _KEPT = 3_600
-"""Drains of the charts: half an hour, at two a second."""
+"""The most drains in the charts: half an hour, with two drains a second."""
 
 _RECENT_S = 5.0
 

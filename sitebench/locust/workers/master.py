@@ -1,7 +1,7 @@
 """The role of a master: it commands a test whose load its workers make.
 
 Every request for a drain has a number, and the windows take settled drains in order (`merge`). A
-worker reports its total of operations, so that lost ones are noticed.
+worker reports its total of operations, so that lost operations are noticed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class _RemoteWorker(msgspec.Struct):
 
 
 class _DistributedLoad(LoadSource):
-    """All workers of one test, by their ids in Locust, and the windows of their drains."""
+    """All workers of one test, by their ids in Locust, and the windows that take their drains."""
 
     def __init__(self, runner: MasterRunner, slots: Mapping[str, int], windows: Windows) -> None:
         super().__init__(windows)

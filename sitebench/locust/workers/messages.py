@@ -11,9 +11,9 @@
                                     <-------  Report   last
                                     <-------  Failed   the error that ended it
 
-A worker that ends by itself (Ctrl-C) sends its last report unasked. Messages of a worker arrive
-complete and in order, or not at all. A message with missing or additional fields is refused: it
-comes from another build (`build`).
+A worker that is ended on its own machine (Ctrl-C) sends its last report unasked. Messages of a
+worker arrive complete and in order, or not at all. A message with missing or additional fields is
+refused: it comes from another build (`build`).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Step(Message):
     counters: dict[str, int]
     clocks: dict[str, bytes | None]
     same: dict[str, str]
-    """Clocks that share the histogram of another clock, as on a closed schedule."""
+    """Clocks that share the histogram of another clock, for example on a closed schedule."""
 
 
 class Counts(Message):

@@ -52,7 +52,7 @@ def _report_refusal(error: ImportError) -> None:
 if __name__ == "__main__":
     gevent.spawn(_end_with_parent)
     try:
-        # The master sends its locustfile alone: its modules must be here.
+        # The master sends only its locustfile: the modules that it imports must be here.
         main(folder_last=True)
     except ImportError as error:
         _report_refusal(error)
