@@ -108,7 +108,7 @@ class Chart(msgspec.Struct, frozen=True):
     description: str
     spec: Mapping[str, Any]
     choices: Mapping[str, Mapping[str, Columns]]
-    """Datasets by name, by choice; without a chooser there is one choice, ""."""
+    """For each choice, datasets by name; without a chooser there is one choice, ""."""
     chooser: str = ""
     key: Mapping[str, str] = {}
     """The meaning of signs, listed below the drawing."""

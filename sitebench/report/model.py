@@ -98,7 +98,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     def peaks_of(self, spec: PointSpec) -> list[Peak]:
         """Return the answers of `peak` to which this point belongs.
 
-        A peak without an objective varies the users of a closed schedule; one with an objective
+        A peak without an objective varies the users of a closed schedule; a peak with an objective
         varies the rate.
         """
         same = ("suite", "operation", "entries", "target", "client")

@@ -48,7 +48,7 @@ class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A claim of a paper, and the check of it by the paper's own figures."""
+    """A claim of a paper, and its check by the paper's own figures."""
 
     text: str
     check: str

@@ -15,7 +15,7 @@ _FILES = ("accounts", "names", "scenario")
 _SETTINGS = ("how", "over", "wrong", "mix", "filter", *_FILES, "base", "bind_dn")
 """Settings that describe an operation."""
 _LOGIN = {"how": "bind", "over": "new"}
-"""The login of a run file without these settings."""
+"""The settings of a login, if its run file does not have them."""
 
 
 def line(report: Report, run: Run) -> str:

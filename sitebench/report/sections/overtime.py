@@ -28,7 +28,7 @@ _NO_LINE = "no line"
 """Name in the legend where no percentile is known."""
 
 _LEAST_PARTS = 5
-"""The fewest parts of a line."""
+"""A line has at least so many parts."""
 
 
 def section(report: Report) -> Section | None:

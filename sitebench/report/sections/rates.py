@@ -203,7 +203,7 @@ def _spec(
 
     def series_channel(channel: str) -> Spec:
         series = charts.tell_apart(channel, today, machines)
-        # The title names a single line.
+        # A single line needs no legend, as the title names it.
         return series if len(today) + len(machines) > 1 else series | {"legend": None}
 
     return charts.drawing(

@@ -111,7 +111,7 @@ STRIPS = (
     Strip("memory", "resident, B", "~s", _processes("resident_bytes")),
     Strip("available", "available, B", "~s", _machine(machine="available_bytes")),
 )
-"""Top to bottom: from the counters of the papers to those of newer systems."""
+"""Drawings from top to bottom: first the papers' counters, then counters of newer systems."""
 
 
 def thin(track: Track, limit: int = _MOST) -> Track:

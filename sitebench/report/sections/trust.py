@@ -58,7 +58,7 @@ _SPOILT: dict[str, str] = {
     Bound.FAILED: "the measurement failed",
     Bound.GENERATOR: "a part of the load generator was lost",
 }
-"""Reasons by which a figure is not the server's."""
+"""Reasons why a figure is not the server's own."""
 
 _BUSY = {WarningKind.NOISY_MACHINE, WarningKind.GENERATOR_STARVED, WarningKind.STOLEN_TIME}
 """Warnings that other work used the load generator's processor."""
