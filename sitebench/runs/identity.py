@@ -20,7 +20,7 @@ SETTINGS = (
     *("target_host", "target_threads", "target_limits", "tls", "tls_target", "tls_insecure"),
     *("tls_resume", "start_tls", "base", "bind_dn", "sasl", "keepalive", "durability"),
     *("row_cache", "database", "access_log", "docroot", "programs", "directives", "cgi_program"),
-    # The people in it.
+    # The people in the target.
     *("seed", "locales", "profile", "names", "hash", "hash_pool", "one_password", "groups"),
     *("members", "depth", "in_all"),
 )
@@ -33,7 +33,7 @@ _OF_ANOTHER = {"arrivals": "rate", "members": "groups", "depth": "groups", "in_a
 """Settings that qualify another option, and are left out if that option is unset."""
 
 OPTIONS = frozenset((*FIELDS, *SETTINGS))
-"""Options in which points differ."""
+"""All options that identify a point."""
 
 
 def settings_of(options: Options) -> dict[str, str]:

@@ -69,7 +69,7 @@ def collect(argv: Sequence[str], facts: Mapping[str, Any] | None = None) -> dict
 
 
 def resume_facts(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a resumed run: present facts, and under `earlier` those that differed.
+    """Return the facts of a resumed run: present facts, and under `earlier` the facts that differ.
 
     Some points were measured with the earlier facts, such as another kernel or version.
     """

@@ -30,8 +30,8 @@ MOST_FAILURES = 0.01
 METHOD = 2
 """Version of the method; points of different versions are different points.
 
-2: an operation of several steps belongs to the window in which it began, and think times within it
-do not change that; one arrival starts one operation, whichever of its steps is counted.
+In version 2, an operation of several steps belongs to the window in which it began, even if there
+are think times in it; one arrival starts one operation, whichever of its steps is counted.
 """
 
 _NAME = re.compile(r"\w[\w .,:+-]{0,63}")
@@ -45,7 +45,7 @@ def is_name(text: str) -> bool:
 class PointSpec(msgspec.Struct, frozen=True):
     """A specification: target x size x operation x load.
 
-    `settings` are those of `runs.identity` as text. `repeat` counts measurements of the same
+    `settings` has the settings of `runs.identity` as text. `repeat` counts measurements of the same
     specification from 0; each repeat opens its target again.
 
     Numbers are `int | float`, and keep the type in which they were written: the key is a hash of
@@ -68,7 +68,7 @@ class PointSpec(msgspec.Struct, frozen=True):
     method: int = METHOD
 
     def stored(self) -> str:
-        """Return the text in a run file, whose hash is the key."""
+        """Return the text of the specification in a run file; the hash of this text is the key."""
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     def to_json(self) -> dict[str, Any]:

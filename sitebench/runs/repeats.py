@@ -124,12 +124,12 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def latency_grade(self) -> str:
-        """The grade of the latency: a rate that is too low has a latency that is too high."""
+        """The grade of the latency: a rate "at least" has a latency "at most"."""
         return "at most" if self.grade == Quoted.AT_LEAST else self.grade
 
     @property
     def at_most(self) -> float | None:
-        """For a lower bound, the rate that the target's CPU allows: the highest of the repeats."""
+        """If the rate is a lower bound: the highest rate that the target's CPU would allow."""
         upper = [r.verdict.at_most_per_s for r in self.results if not r.verdict.valid]
         bounds = [bound for bound in upper if bound is not None]
         return max(bounds) if bounds and len(bounds) == len(upper) else None
@@ -211,7 +211,7 @@ def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | Non
 
 
 def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[OtherLoad]:
-    """Return the target's CPU at its other loads without failures."""
+    """Return the target's CPU at the other measured loads, if no operation failed there."""
 
     def at_any_load(other: PointSpec) -> PointSpec:
         settings = {k: v for k, v in other.settings.items() if k not in _LOAD}

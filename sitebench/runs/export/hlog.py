@@ -1,7 +1,8 @@
 """HdrHistogram's interval log, version 1.3, for HdrHistogram's own tools and for plotters.
 
-One line per step and drain, or merged, one per step and window: latency in nanoseconds, with full
-precision. Intervals with the same tag merge to the histogram of that step and phase. A tag is
+There is a line per step and drain or, if merged, per step and window. Latencies are in nanoseconds,
+with full precision. Intervals with the same tag merge to the histogram of that step and phase. A
+tag is
 
     <point>:<operation>@<entries>:<phase>:<program>.<step>
 
