@@ -1,1 +1,1 @@
-"""Two runs held against each other: whether they differ, by how much, and how sure that is."""
+"""The comparison of two runs: whether they differ, by how much, and how sure the answer is."""

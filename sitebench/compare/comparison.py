@@ -4,10 +4,10 @@ Every point has a row per measure, and a row differs if the interval around its 
 1; docs/comparing.md describes the procedure. Each answer has an A/A null beside it: the same
 procedure, with as many values, on repeats of one side.
 
-Only interleaved repeats are decided. Between two runs measured one after the other, the machine may
-change, and no figure of either run shows by how much: repeats within a run are more alike than
-runs. Such runs get a ratio, and a claim only if the intervals of both medians are further apart
-than any machine drifts.
+Only interleaved repeats always get an answer. Between two runs measured one after the other, the
+machine may change, and no figure of either run shows by how much: repeats of one run differ less
+than runs do. Such runs get a ratio; they get an answer only if the intervals of both medians are
+further apart than any machine drifts.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Ana
         for whole in matched
         for point in (whole, *whole.operations)
     ]
-    # A reason against comparing a mix is given once, for the whole.
+    # The reason why a mix is not compared is given once for the mix, not once for each operation.
     repeats = [
         (point, sides)
         for point, sides in repeats
@@ -265,10 +265,10 @@ def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Ana
 def _valid(
     matched: Matched, design: Design, planned: int
 ) -> tuple[list[PointResult], list[PointResult], list[str], str]:
-    """Return both sides' valid repeats (of pairs, only valid pairs), and reasons for the others.
+    """Return both sides' valid repeats, and the reasons why the other repeats are left out.
 
-    If the load generator was the limit of too many repeats, the cost of an operation can still be
-    compared; the last value then gives the reason.
+    Both repeats of a pair must be valid. If the load generator was the limit of too many repeats,
+    the cost of an operation can still be compared; the last value then gives the reason.
     """
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
     if (finished := min(map(len, sides))) < planned:

@@ -1,7 +1,7 @@
 """A B B A A B ...: one command, measured in turn with two values, into one run file each.
 
-The order within each pair is drawn by lot, so that neither side always meets a warm cache or a
-tired machine; the probabilities of the paired test depend on that draw. Every measurement is the
+The order within each pair is drawn by lot, so that neither side always has the warm cache or the
+slower machine; the probabilities of the paired test depend on that draw. Every measurement is the
 ordinary command in a process of its own, with one repeat more than its run file has. So the same
 command continues an interrupted comparison.
 
@@ -210,7 +210,8 @@ def _is_done(path: Path, repeat: int) -> bool:
 def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
     if plan.restart:
         argv = plan.restart.replace(_PLACE, shlex.quote(plan.value(turn.side)))
-        # The restarted server inherits the output of the command, so that must not be a pipe.
+        # The restarted server inherits the output of the command. So this output must not be a
+        # pipe.
         code, errors = _call(["/bin/sh", "-c", argv])
         if code:
             raise MeasurementFailed(

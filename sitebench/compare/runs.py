@@ -129,7 +129,7 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
 
 
 def _check_counts(matching: Matching) -> None:
-    """Raise if the two rates would count different steps."""
+    """Raise if the rates of the two runs count different steps."""
     for point in matching.common:
         first, *rest = [*point.a.results, *point.b.results]
         if not all(same_steps(first, other) for other in rest):

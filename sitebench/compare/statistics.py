@@ -1,8 +1,8 @@
 """Rank statistics of a few repeats, without assumptions about the distribution of values.
 
 The callers pass logarithms, so that a shift is a ratio. Repeats are pairs in random order
-(docs/comparing.md). The estimate is the median of all means of two differences, and two of these
-means are its interval, selected by Wilcoxon's signed ranks.
+(docs/comparing.md). The estimate is the median of all means of two differences. Two of these means,
+selected by Wilcoxon's signed ranks, are the ends of its interval.
 
 The distribution is exact: every equally likely choice of signs is counted. An interval is the
 inverse of its test: without ties it excludes zero exactly if the test's p is at most alpha; with
