@@ -66,7 +66,7 @@ class Advice(msgspec.Struct):
 
 
 def advise(points: Sequence[Series]) -> list[Advice]:
-    """Return each remedy once, those of `_LAST` at the end."""
+    """Return each remedy once; remedies of the kinds in `_LAST` are at the end."""
     advices: dict[str | tuple[str, str], Advice] = {}
     for n, point in enumerate(points):
         for result in point.results:

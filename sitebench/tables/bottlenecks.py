@@ -36,7 +36,7 @@ WORDS: dict[str, str] = {
 """The paper's words, and one of ours (Taken by others): worst first."""
 
 _MOST_COLUMNS = 6
-"""Most columns of points on a terminal; more points have a row each."""
+"""On a terminal, up to so many points have a column each; more points have a row each."""
 _BRIEFLY = "?"
 """The sign for "Not enough information" in a narrow column."""
 

@@ -14,7 +14,7 @@ from sitebench.tables.table import NOTHING, Table
 from sitebench.units import format_clock, format_duration, format_ns, format_rate
 
 _MOST_ROWS = 60
-"""Rows on the terminal, an hour; the report and `export` have all rows."""
+"""The most rows on the terminal, an hour of minutes; the report and `export` have all rows."""
 
 
 def _latency(name: str) -> Callable[[Span], str]:

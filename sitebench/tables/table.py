@@ -27,7 +27,7 @@ class Mark(StrEnum):
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """One cell; `why` is shown on hover, and in text only by the notes."""
+    """One cell; HTML shows `why` on hover, and in other formats only notes can give the reason."""
 
     text: str
     mark: Mark = Mark.PLAIN
