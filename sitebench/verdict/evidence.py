@@ -77,7 +77,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def generator_wanted(self) -> float:
-        """Share of the window in which the mean generator thread ran, or waited for a core.
+        """The mean share of the window in which a generator thread ran, or waited for a core.
 
         The kernel reports one sum for the process, whose other threads do little.
         """
@@ -174,9 +174,9 @@ class Evidence(Window, frozen=True, kw_only=True):
     def waited_for_others_us(self) -> float | None:
         """The mean wait of an operation for cores that other programs used.
 
-        The kernel reports how long target and load generator waited for a core; other programs
-        cause their share of the busy cores. None if a wait is not known, or if others used so few
-        cores that figures change by a tenth at most.
+        The kernel reports how long target and load generator waited for a core. Other programs
+        cause as large a share of these waits as their share of the busy cores. None if a wait is
+        not known, or if other programs used so few cores that figures change by a tenth at most.
         """
         target, generator, busy = self.use.target, self.use.generator, self.use.machine.busy_cores
         if target is None or not self.use.target_is_local or not (self.operations and busy):
@@ -190,11 +190,11 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def link(self) -> InterfaceUse | None:
-        """The interface with the higher load, of the two ends of the path, where speeds are known.
+        """The interface at that end of the path where the load is higher, if its speed is known.
 
-        On this machine it is the interface of the route to the target; on another machine, the
-        least loaded interface that carried at least half of the bytes (its samples are up to a
-        second late).
+        On this machine, the path has the interface of the route to the target. On another machine,
+        it has the least loaded interface that carried at least half of the bytes: samples of that
+        machine are up to a second late.
         """
 
         def fill_level(interface: InterfaceUse) -> float:

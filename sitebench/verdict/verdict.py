@@ -156,7 +156,7 @@ def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
 
 
 def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> Verdict:
-    """Weigh the generator against the target's resources."""
+    """Decide whether the load generator, or a resource of the target, limited the rate."""
     evidence = {finding.resource: finding.evidence for finding in findings}
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
     failed = f"; {plural(window.failures, 'operation')} failed" if window.failures else ""
@@ -214,7 +214,7 @@ def _none_used_up(window: Evidence) -> str:
 
 
 def with_interval(window: Evidence, verdict: Verdict) -> Verdict:
-    """Add the interval of the target's rate to a verdict on a lower bound."""
+    """Add to a verdict the lower and, if known, the upper bound of the target's own rate."""
     rate = window.operations / window.seconds
     evidence = f"{verdict.evidence}; at least {format_rate(rate)}/s (measured)"
     if (upper := upper_bound(window)) is None:

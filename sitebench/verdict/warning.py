@@ -53,4 +53,4 @@ class PointWarning(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str
     remedy: str
     spoils: bool = False
-    """Whether it makes the point invalid: the figure is of something else."""
+    """Whether the warning makes the point invalid: its figure then measures something else."""

@@ -31,7 +31,7 @@ _P99_NEEDS = 10_000
 """Samples for a p99, of which a hundred lie beyond it (docs/method.md, rule 5)."""
 
 _LATE_DRAIN_S = 2.0
-"""A drain is due every half second: with this delay, four of them are late."""
+"""A drain is due every half second: with this delay, four drains are late."""
 
 QUOTA = "run the load generator outside of that control group, or raise its quota (cpu.max)"
 WOKE_LATE = (
@@ -105,7 +105,7 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
 
 def _answers_unread(window: Evidence) -> PointWarning | None:
     unread, service = (window.clocks[clock].percentiles for clock in (UNREAD, SERVICE))
-    # With few samples, the highest known percentile.
+    # With few samples, the highest percentile that is known is named.
     name = next((name for name in ("p99", "p90", "p50") if unread[name] is not None), "p99")
     waited, took = unread[name], service[name]
     if waited is None or not took or waited <= STALLED_SOME * took:

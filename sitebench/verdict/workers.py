@@ -62,7 +62,7 @@ def _sum(values: Iterable[Any]) -> Any:
 def apply_workers(
     verdict: Verdict, window: Evidence, workers: Sequence[WorkerSeen], expected: int
 ) -> Verdict:
-    """Return the verdict with the workers' own verdicts; it names the workers that change it."""
+    """Combine a verdict with the workers' own verdicts; name the workers that change it."""
     verdict = replace(verdict, warnings=(*verdict.warnings, *_warnings(workers, expected)))
     if missing := [worker for worker in workers if worker.ended or worker.missing]:
         evidence = "; ".join(_ending_text(worker) for worker in missing)

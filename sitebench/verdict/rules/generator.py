@@ -1,7 +1,7 @@
 """The load generator: whether its own capacity limited the result.
 
-It is used up when one of its threads runs on a core all the time, when its threads run or wait for
-a core all the time, or when its CPU quota is used up. The rate is then a lower bound.
+The load generator is used up if one of its threads runs on a core all the time, if its threads run
+or wait for a core all the time, or if its CPU quota is used up. The rate is then a lower bound.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WINDOW_EDGE_OPERATIONS = 2
 """Operations that the edges of the window may cut off; at a low rate this is a large share."""
 
 _CHANCE_DEVIATIONS = 3
-"""A normally distributed number is so many standard deviations too low once in 700 times."""
+"""A normally distributed number is so many standard deviations too low in one of 700 cases."""
 
 _MOST_NAMED = 5
 """The highest number of stretches of spans in a sentence; the table of spans has all stretches."""
@@ -67,7 +67,7 @@ def generator(window: Evidence) -> Generator:
 
 
 def _late(window: Evidence) -> str:
-    """Describe late starts with free lanes, which the load generator caused."""
+    """Describe late starts of operations, if the load generator caused them."""
     if window.rate is None or window.has_stages or schedule_kept(window):
         return ""
     late, service_us, busy = window.late_us, window.clocks[SERVICE].mean, window.busy_lanes or 0.0

@@ -18,7 +18,7 @@ from sitebench.verdict.rules.wording import share
 _finding = partial(Finding, Resource.MEMORY)
 
 _SCARCE = 0.05
-"""With a smaller share available, the kernel reclaims pages of files in use."""
+"""If a smaller share of memory is available, the kernel reclaims pages of files in use."""
 
 
 def memory(window: Evidence) -> Finding:

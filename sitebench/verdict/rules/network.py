@@ -2,8 +2,8 @@
 
 The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"), which needs
 the speed of every link on the path. So the kernel also times a TCP handshake once a second. The
-increase of its median under load is the queueing on the path, and is compared with the service
-time.
+increase of the median handshake under load is the time in queues on the path, and is compared with
+the service time.
 """
 
 from __future__ import annotations

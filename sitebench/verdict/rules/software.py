@@ -1,8 +1,8 @@
 """Software: the bottleneck if resources are free and the target does not use them.
 
-Its signs are one busy thread with several cores; rejected connections or requests; and waits for
-locks, timers or a small pool. Evidence of waits is the target's own count of busy threads, or an
-equal rate with twice as many users.
+There are three signs: one thread is busy although there are several cores; connections or requests
+are rejected; or operations wait for locks, timers or a small pool. Evidence of such waits is the
+target's own count of busy threads, or an equal rate with twice as many users.
 """
 
 from __future__ import annotations

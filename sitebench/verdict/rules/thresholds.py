@@ -6,11 +6,11 @@ work waited for a resource.
 
 USED_UP = 0.90
 """The paper calls its servers' CPUs "fully utilized" (Tables 10 and 11) from 92.3 % (Table 7, 1,000
-users) to 100 %; wake-ups of the kernel between two batches take the difference."""
+users) to 100 %; the rest of the time goes to wake-ups between two batches."""
 
 BEYOND = 1.10
-"""A target that used a larger share has more cores than assumed: the clocks of the window and of
-the CPU differ by less."""
+"""A target that used a larger share has more cores than assumed. The clocks of the window and of
+the CPU differ by less than this, so they do not explain the share."""
 
 BUSY = 0.70
 """From this share on, a resource prolongs response times: in the simplest queue (M/M/1) an
