@@ -59,8 +59,10 @@ def test_ports_and_number_of_workers_are_recomputed() -> None:
     assert f"gives {widened:,.0f} | {workers} |" in PAGE
     (kilobytes,) = figures(r"([\d.]+) kB a user")
     each = USERS / workers
-    assert f"**{workers} workers with addresses of their own**, {each:,.0f} users each" in PAGE
-    assert f"{rounded(each * kilobytes / 1e3, 1)} MB and {rounded(RATE / workers, 1)} l" in PAGE
+    assert f"**{workers} workers with addresses of their own**" in PAGE
+    assert f"Each worker has {each:,.0f} users" in PAGE
+    assert f"needs {rounded(each * kilobytes / 1e3, 1)} MB of memory" in PAGE
+    assert f"makes {rounded(RATE / workers, 1)} lookups/s" in PAGE
     (descriptors,) = figures(r"`ulimit -n (\d+)`")
     assert descriptors > each
 
@@ -68,7 +70,8 @@ def test_ports_and_number_of_workers_are_recomputed() -> None:
 def test_number_of_addresses_for_new_connections_is_recomputed() -> None:
     made, threads = rounded(CONNECTS, 3), math.ceil(RATE / (CONNECTS * COMFORTABLE))
     assert f"{rounded(RATE, 2)} connects/s" in PAGE
-    assert f"for which {threads} threads are enough: a thread makes {made}" in PAGE
+    assert f"One thread reaches {made} connects/s" in PAGE
+    assert f"so {threads} threads are enough" in PAGE
     waiting = round(RATE, -2) * TIME_WAIT_S
     assert f"{rounded(RATE, 2)} x {TIME_WAIT_S} = {rounded(waiting, 4)} ports" in PAGE
     (workers,) = figures(r"need (\d+) addresses, too")
