@@ -16,7 +16,7 @@ fn checked(text: &str, more: &Value) -> Result<(), String> {
     result.map_err(|problems| problems.to_string())
 }
 
-/// `a1` contains `a0` ten times, and so on: `a12` contains it 10^12 times.
+/// `a1` contains `a0` ten times, and so on: `a12` contains `a0` 10^12 times.
 fn laughs(first: &str, levels: usize) -> String {
     let mut text = format!("base = \"o=x\"\n[values]\na0 = \"{first}\"\n");
     for level in 1..=levels {

@@ -104,7 +104,7 @@ fn a_failed_operation_lasts_as_long_as_its_lane_waited() {
         (config["timeout_ms"], config["schedule"]) = (40.into(), schedule.clone());
         let totals = run(&config, Some(&people), 2, 300);
         let (lookup, sequence) = (totals.of("lookup"), totals.of("sequence"));
-        // A lookup is not an arrival here, and a pass lasts as long as the lookup that ended it.
+        // Passes, not lookups, are the arrivals here. A pass lasts as long as the lookup that ended the pass.
         let share = sum_ns(lookup.clock(Clock::Censored)) / lookup.counter(Counter::Failed) as f64;
         assert!((share - 1.0).abs() < 0.001, "{share} of the failed time with {schedule}");
         let censored = sequence.clock(Clock::Censored);

@@ -25,8 +25,8 @@ fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(totals.count("add"), responder.seen.answered(op::ADD_REQUEST));
     assert_eq!(totals.count("remove"), responder.seen.answered(op::DELETE_REQUEST));
-    // Every add beyond the ring's size followed a removal. A lane may have stopped between the two, and a
-    // thread may still hold keys of the first round.
+    // Every add beyond the ring's size followed a removal. A lane may have stopped between a removal and its
+    // add, and a thread may still hold keys of the first round.
     let beyond = totals.count("add") - 4_096;
     assert!((beyond..=beyond + 4 + 2 * 256).contains(&totals.count("remove")), "{beyond} {totals:?}");
     let range: BTreeSet<_> = (2_000..6_096)

@@ -27,7 +27,7 @@ pub struct Clocks {
     pub lag: Bounds,
 }
 
-/// The clocks of lanes that send a request as soon as the previous one is answered.
+/// The clocks of lanes that send a request as soon as the previous request is answered.
 pub fn closed(log: &[Exchange], end_ns: u64) -> Bounds {
     let mut service = Bounds::default();
     for (n, exchange) in log.iter().enumerate().filter(|(_, exchange)| exchange.counted) {

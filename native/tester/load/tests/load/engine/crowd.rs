@@ -34,7 +34,7 @@ pub enum Act {
     Never,
     /// No answer; the connection ends together with all held requests.
     Hold,
-    /// The answer and all answers behind it are delayed by this many milliseconds.
+    /// This answer and all later answers are delayed by this many milliseconds.
     Late(u64),
     /// Only this answer is delayed by this many milliseconds.
     Later(u64),
@@ -49,7 +49,7 @@ pub enum Act {
 /// The behaviour of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Manners {
-    /// The number of requests that it gathers, if that many arrive, before it answers any.
+    /// The number of requests that it gathers, if that many arrive, before it answers a request.
     pub gathers: usize,
     /// A seed for answers in random order, interleaved by message and split into pieces.
     pub mixes: Option<u64>,
@@ -164,7 +164,7 @@ struct Session<'s> {
     connection: u64,
     rng: fastrand::Rng,
     open: BTreeSet<i32>,
-    /// The messages of each request that is to be answered, in their order.
+    /// For each request without an answer so far, the messages of its answer, in order.
     waiting: Vec<(i32, Vec<Vec<u8>>)>,
     /// Delayed answers with the time at which they are sent.
     later: Vec<(Instant, i32, Vec<Vec<u8>>)>,

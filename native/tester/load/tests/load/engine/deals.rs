@@ -36,7 +36,7 @@ fn exclusive(rows: u32) -> String {
     )
 }
 
-/// Drains an engine until its last lane has ended, and twice more.
+/// Drains an engine until its last lane has ended, and then two more times.
 fn to_the_end(engine: &mut Engine) -> Vec<Snapshot> {
     let mut snapshots = vec![engine.drain().unwrap()];
     let begun = Instant::now();
@@ -197,7 +197,7 @@ fn one_user_at_a_time_has_an_exclusive_row_and_other_users_wait_idle() {
     let last = engine.stop(Duration::from_secs(5)).unwrap();
     assert_eq!(last.lanes, 0);
     totals.add(last);
-    // Each wait is counted from its begin to the end of the test.
+    // Each wait is counted from its start to the end of the test.
     assert!(waited_ns > 0 && waited_ns <= totals.waiting_ns + 12 * 10_000_000, "{waited_ns} {totals:?}");
     assert!(totals.kinds().is_empty(), "{totals:?}");
     totals.assert_accounted();
@@ -292,7 +292,7 @@ fn a_row_with_a_refused_or_unanswered_bind_is_not_dealt_again() {
     }
 }
 
-/// Otherwise a restarted target would lose one row for each try.
+/// If the row were lost, a restarted target would lose one row for each try.
 #[test]
 fn a_row_with_an_unsent_bind_is_dealt_again() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -60,7 +60,7 @@ fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
 fn a_stall_over_either_edge_belongs_to_the_window_of_the_delayed_arrivals() {
     for (before_ms, within_ms) in [(100, 250), (0, 0), (50, 100)] {
         let (responder, mut engine, pace) = at_work(1);
-        // The target stops this long before the window's edge and continues as long after it.
+        // The target stops this long before the window's edge, and continues equally long after the edge.
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
         let mut start_ns = 0;
         if before_ms == 0 {
@@ -92,7 +92,7 @@ fn a_stall_over_either_edge_belongs_to_the_window_of_the_delayed_arrivals() {
         closed_form::stalled(&pace, first, n, (shut_ns, opens_ns))
             .hold(lookup.clock(Clock::Latency))
             .unwrap();
-        // The first arrival of the stall is due within one gap of its begin.
+        // The first arrival of the stall is due within one gap after the start of the stall.
         let least = STALL.as_secs_f64() - 1.0 / RATE;
         let longest = lookup.clock(Clock::Latency).max();
         assert!(longest as f64 >= least * 1e9, "{longest} ns");

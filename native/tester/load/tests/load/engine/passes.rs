@@ -86,8 +86,8 @@ fn a_hanging_operation_of_a_closed_schedule_is_in_the_window_of_its_begin() {
         assert_eq!((sequence.failures.values().sum::<u64>(), window.failed("ask")), (4, 4), "{window:?}");
         let censored = sequence.clock(Clock::Censored);
         assert!((censored.len(), censored.min() >= 400_000_000) == (4, true), "{window:?}");
-        // All begun operations are in the window, once each; the first step of earlier operations may be in
-        // it.
+        // Each begun operation is in the window once. The window may also contain the first step of earlier
+        // operations.
         let before = window.count("find") - sequence.count;
         assert!(before <= 4, "{window:?}");
     }
@@ -202,11 +202,11 @@ fn in_a_repeat_only_the_first_step_is_due_at_the_arrival() {
     to_the_end(&mut engine, &mut window);
     let due = pace.first_at(end_ns) - pace.first_at(start_ns);
     assert_eq!(window.count("find"), due, "{window:?}");
-    // The steps of arrivals at an edge are due on both of its sides.
+    // The steps of arrivals at an edge may be due before or after the edge.
     assert!(window.count("ask").abs_diff(4 * due) <= due, "{due} {window:?}");
     let latency = window.of("ask").clock(Clock::Latency);
     // The first step's time includes the search. If its time included the think time, no step would be below
-    // 50 ms; on a busy machine some are longer.
+    // 50 ms; on a busy machine some steps are longer.
     let slow = latency.count_between(119_900_000, u64::MAX);
     assert!(slow >= due, "{slow} of {due}: {window:?}");
     assert!((19_900_000..50_000_000).contains(&latency.min()), "{window:?}");

@@ -1,4 +1,5 @@
-//! Portable users, whose requests another program sends: their requests and judgements equal those of lanes.
+//! Portable users, whose requests another program sends: their requests and judgements equal the requests and
+//! judgements of lanes.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -356,7 +357,7 @@ fn a_feature_without_portable_support_is_refused_by_name() {
     }
 }
 
-/// The caller is told to wait now and then, so that it can be interrupted.
+/// The caller is told to wait now and then, so that the caller can be interrupted.
 #[test]
 fn a_repeat_that_sends_nothing_returns_to_its_caller() {
     let people = people(Profile::Paper, 1);

@@ -190,7 +190,7 @@ fn an_operation_continues_after_a_wrong_answer_and_fails_once() {
     let passes = row(&found, "o", "sequence").0;
     assert_eq!(row(&found, "o", "sequence").1, [("result:invalidCredentials".to_owned(), passes)]);
     assert_eq!(row(&found, "o", "search"), (passes, vec![]));
-    // Steps of one name share a row; the data row names the right code.
+    // Steps of the same name share a row of results. The data row names the expected code.
     let (compares, failures) = row(&found, "o", "compare");
     assert_eq!(compares, passes, "{failures:?}");
     let (named, failures) = row(&found, "o", "compare 2");

@@ -90,8 +90,9 @@ fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
     let caught_up_ms = shut.elapsed().as_millis() as u64 - stall_ms;
     totals.add(engine.stop(Duration::from_secs(5)).unwrap());
     assert_rate(&totals, "lookup", 1000.0, began);
-    // One arrival is due per millisecond of the stall; an arrival due t before its end is late by t. So all
-    // but x of them are late by more than x ms, and so are some arrivals of the time of catching up.
+    // One arrival is due per millisecond of the stall. An arrival due t ms before the end of the stall is
+    // late by t ms. So all but x arrivals of the stall are late by more than x ms. Some arrivals after the
+    // stall are equally late.
     for (x, before) in limits.into_iter().zip(before) {
         let late = later(&totals, Clock::Latency, x) - before;
         let (least, most) = (stall_ms - x - 60, stall_ms - x + caught_up_ms + 60);

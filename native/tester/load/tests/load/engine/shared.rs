@@ -17,7 +17,7 @@ use super::harness::{Totals, eventually, people, run_until};
 use super::responder::{Do, Responder};
 use super::scenarios::{row, try_start as try_start_at};
 
-/// One search of a user, which returns its own entry and no other.
+/// One search of a user, which returns the user's own entry and no other entry.
 const OWN: &str = "values.name = 'u{user}-{iteration}'\n[[operation]]\nname = 'o'\nsearch = '(uid={name})'\n\
                    expect.entry = { uid = '{name}' }\n";
 
@@ -515,7 +515,7 @@ fn arrivals_are_taken_when_due_and_count_as_late_if_they_wait_for_a_place() {
 fn users_may_have_their_own_connections_beside_shared_ones() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, n| match tag {
-        // The user's own connection closes while it waits on the shared connection: no request fails.
+        // The user's own connection closes while the user waits on the shared connection: no request fails.
         op::COMPARE_REQUEST if n % 3 == 0 => Do::RightThenClose,
         _ => Do::Right,
     });

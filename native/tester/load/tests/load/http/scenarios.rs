@@ -23,7 +23,7 @@ pub struct Seen {
     pub target: String,
     pub head: String,
     pub body: Vec<u8>,
-    /// The number of its connection.
+    /// The number of the request's connection.
     pub connection: usize,
 }
 
