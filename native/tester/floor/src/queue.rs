@@ -10,7 +10,7 @@
 pub struct Kind {
     /// The frequency relative to the other kinds.
     pub weight: f64,
-    /// Its mean service time on an idle core.
+    /// The mean service time on an idle core.
     pub service_s: f64,
 }
 
