@@ -11,7 +11,7 @@ pub(super) const MAX_CONNECTIONS: usize = 256;
 /// The limit of the window; a slot is a message id.
 pub(super) const MAX_WINDOW: usize = 65_536;
 
-/// Why the work stopped. Completed requests stay in effect; another run skips them.
+/// The reason why the work stopped. Completed requests stay in effect; another run skips completed requests.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedingError {
     #[error("{0} connections cannot be kept busy; ask for 1 to {MAX_CONNECTIONS}")]

@@ -287,7 +287,8 @@ impl<'g> Work<'g> {
             Some(description) if Groups::is_incomplete(&description) => {
                 return Err(self.wrong(g, "is incomplete"));
             }
-            // Otherwise a larger group would be read in full, or exceed the maximum size of an answer.
+            // The description is compared first: a larger group would be read in full, or exceed the maximum
+            // size of an answer.
             Some(description) if description != self.groups.description(g, true) => {
                 return Err(self.wrong(g, format!("is {:?}", String::from_utf8_lossy(&description))));
             }

@@ -44,7 +44,7 @@ pub struct Report {
 /// Called with the number of people done so far; `Break` stops the work, without an error.
 pub type Progress<'p> = &'p mut dyn FnMut(u64) -> ControlFlow<()>;
 
-/// Adds the people of `range`, after the missing entries above them.
+/// Adds the missing entries above the people, and then the people of `range`.
 pub fn seed(
     config: &Config,
     people: &Population,

@@ -23,8 +23,8 @@ pub(super) const REPORT: Duration = Duration::from_millis(100);
 /// The maximum wait for outstanding requests after the caller has stopped the work.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The maximum distance from the first unanswered person to the last requested person, so that after a
-/// kill only this many people have to be searched for. All windows together are a sixteenth of it.
+/// The maximum distance from the first unanswered person to the last requested person, so that after a kill
+/// only this many people have to be searched for. All windows together are a sixteenth of this distance.
 pub(super) const REACH: u64 = 4_096;
 
 /// Reads of one connection before the clock and the caller get their turn: a server may send faster than
@@ -45,7 +45,7 @@ pub(super) fn run(
     let mut pipeline = Pipeline::new(config, work, range, sessions)?;
     let result = pipeline.pump(progress);
     let report = Report { done: pipeline.done(), changed: pipeline.changed };
-    // The last report: a `Break` from it has nothing left to stop.
+    // The last progress report. A `Break` is ignored, because no work is left to stop.
     let _ = progress(report.done);
     result?;
     pipeline.unbind();
@@ -122,7 +122,7 @@ impl<'p> Pipeline<'p> {
         let mut events = Events::with_capacity(64);
         let mut reported = Instant::now();
         let mut stopped: Option<Instant> = None;
-        // Connections whose socket was not read until empty: a poll does not report them again.
+        // Connections whose socket was not read until empty: a poll does not report these connections again.
         let mut unread: Vec<usize> = Vec::new();
         loop {
             self.ask()?;

@@ -103,7 +103,8 @@ impl Server {
     }
 }
 
-/// Closes the connection after its answer has arrived: a close with unread requests would reset it.
+/// Closes the connection after its answer has arrived: a close with unread requests would reset the
+/// connection.
 fn part(mut stream: TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = std::io::copy(&mut stream, &mut std::io::sink());

@@ -171,7 +171,7 @@ fn people_are_counted_up_to_the_first_missing_person() {
 
 #[test]
 fn progress_counts_people_up_to_the_first_unanswered_person() {
-    // The 41st person is answered last: until then no later person counts.
+    // The add of the 41st person is answered last. Later people do not count before this answer.
     let late = dn(&people(), 40);
     let server = Server::start(move |asked, _| match asked {
         Asked::Add(dn) if *dn == late => Do::Later,
