@@ -245,7 +245,7 @@ pub enum Sizes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
     pub name: String,
-    /// The number of its cards in the deck: the file's weights divided by their common divisor.
+    /// The number of the operation's cards in the deck: the file's weights divided by their common divisor.
     pub weight: u64,
     /// The step that is counted and timed; `None` for the whole operation.
     pub counts: Option<String>,
@@ -253,16 +253,16 @@ pub struct Operation {
     pub objective: Option<String>,
     /// Whether the operation counts as a web page.
     pub page: bool,
-    /// Whether its only step is written as the operation itself, and has no name of its own.
+    /// Whether the operation's only step is written as the operation itself, and has no own name.
     pub is_step: bool,
     pub steps: Vec<Step>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The name of its row within the operation.
+    /// The name of the step's row within the operation.
     pub name: String,
-    /// The name of its connection; unused for `think`, `repeat` and `unbind`.
+    /// The name of the step's connection; unused for `think`, `repeat` and `unbind`.
     pub on: String,
     pub verb: Verb,
     pub expect: Expect,
