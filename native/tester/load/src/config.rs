@@ -100,7 +100,7 @@ pub struct KeysConfig {
     /// The seed of the people's popularity, common to all engines of a test.
     #[serde(default = "paper_year")]
     pub seed: u64,
-    /// The index of this engine among the engines of a test, which draw independently.
+    /// The index of this engine among the engines of a test. Engines draw independently.
     #[serde(default)]
     pub engine: u64,
 }

@@ -91,7 +91,7 @@ pub struct Message {
     pub length: usize,
     /// The id of the request that the message answers.
     pub number: i32,
-    /// Whether this is the last message for that request.
+    /// Whether this is the last message for the request.
     pub last: bool,
     /// Whether the message announces that the target is about to close the connection.
     pub goodbye: bool,

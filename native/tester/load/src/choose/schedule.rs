@@ -136,9 +136,10 @@ impl Pace {
         self.reaches_ns(n as f64)
     }
 
-    /// The first even arrival due at `time_ns` or later, or the number of all if none is.
+    /// The first even arrival due at `time_ns` or later, or the number of all arrivals if no such arrival
+    /// exists.
     pub fn first_at(&self, time_ns: u64) -> u64 {
-        // `count_at` is inexact by rounding only.
+        // `count_at` has rounding errors, so the search begins one arrival earlier.
         let mut n = (self.count_at(time_ns) as u64).saturating_sub(1);
         while self.due_ns(n).is_some_and(|due_ns| due_ns < time_ns) {
             n += 1;
@@ -237,7 +238,7 @@ impl Arrivals {
         self.stream.pace = pace;
     }
 
-    /// The due time of the first arrival not taken; `None` if this thread has none.
+    /// The due time of the first arrival not taken; `None` if this thread has no arrivals.
     pub fn peek(&self) -> Option<u64> {
         if self.paused { None } else { self.stream.next_ns }
     }

@@ -84,7 +84,7 @@ impl Link {
     /// previous request is acknowledged.
     pub(crate) fn send_at_once(&self) {
         if let Self::Up(channel) | Self::Opening(channel) = self {
-            // If this fails, the requests are only slower.
+            // If the call fails, the requests are slower, but correct.
             let _ = channel.socket.set_tcp_nodelay(true);
         }
     }

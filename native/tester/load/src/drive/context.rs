@@ -76,7 +76,8 @@ pub(crate) struct Turn<'a, P: Protocol> {
 }
 
 impl<P: Protocol> Context<P> {
-    /// Copies the unconsumed rest of a lane's last read to the front of the buffer, and makes room behind it.
+    /// Copies the unconsumed rest of a lane's last read to the front of the buffer, and makes room behind the
+    /// copy.
     #[inline]
     pub(crate) fn load(&mut self, unconsumed: &[u8]) {
         if self.buffer.len() < unconsumed.len() + LEAST_ROOM {

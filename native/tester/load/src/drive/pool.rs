@@ -54,7 +54,7 @@ struct Shared {
     /// The number of the lane that holds the connection.
     carrier: u32,
     is_up: bool,
-    /// Whether the connection takes no more requests, and closes when none is in flight.
+    /// Whether the connection takes no more requests, and closes when no request is in flight.
     is_closing: bool,
     /// Whether nothing was received for a whole timeout. A silent connection takes no requests until bytes
     /// are received.
@@ -357,7 +357,7 @@ impl Pool {
         }
     }
 
-    /// Keeps the bytes that the socket did not take, and reuses both allocations.
+    /// Keeps the bytes that the socket did not take, and reuses the memory of both vectors.
     pub(crate) fn keep_unsent(
         &mut self,
         connection: u32,

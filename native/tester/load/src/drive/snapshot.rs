@@ -29,8 +29,8 @@ pub struct Snapshot {
     /// Time of operations and waits that had begun and not ended at the end of the window.
     ///
     /// `lane_ns` is the sum of the service, failed and processing times of all steps that do not overlap
-    /// others, `waiting_ns`, and `underway_ns` minus the `underway_ns` of the previous snapshot: Little's law
-    /// with the edges of the window accounted for.
+    /// other steps, `waiting_ns`, and `underway_ns` minus the `underway_ns` of the previous snapshot:
+    /// Little's law with the edges of the window accounted for.
     pub underway_ns: u64,
     /// Due arrivals of an open schedule that no lane has taken.
     pub backlog: u64,
@@ -96,7 +96,7 @@ pub struct StepSnapshot {
 }
 
 impl StepSnapshot {
-    /// The times on a clock. On a closed schedule another clock may replace it ([`Clock::closed`]).
+    /// The times on a clock. On a closed schedule another clock may replace this clock ([`Clock::closed`]).
     pub fn clock(&self, clock: Clock) -> &Histogram<u64> {
         // On a closed schedule no clock replaces lag, whose own histogram is empty.
         &self.clocks[clock.recorded(self.open).unwrap_or(clock).index()]

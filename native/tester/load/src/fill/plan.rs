@@ -34,7 +34,7 @@ struct Names {
     hidden: Vec<String>,
     /// Captures that are secret.
     captured: Vec<String>,
-    /// Values in an order in which each uses only earlier values.
+    /// Values in an order in which each value uses only earlier values.
     values: Vec<(String, Template)>,
     /// Names of values that contain a secret, also through another value.
     secret_values: HashSet<String>,

@@ -159,7 +159,7 @@ impl Http {
     fn write_head(&mut self, ask: &Ask, lane: &LaneState) {
         let (mut filler, scratch) = self.filler(ask, &lane.visit.memory.data);
         scratch.clear();
-        // The head was written before, so this cannot fail.
+        // The same head was written before, so writing cannot fail.
         filler.write(&ask.head, scratch);
     }
 

@@ -56,7 +56,7 @@ impl Property {
     }
 }
 
-/// Joins the items with commas. Items are words, so none needs an escape in JSON.
+/// Joins the items with commas. Items are words, so no item needs an escape in JSON.
 fn push_list(out: &mut Vec<u8>, json: &str, how: Escape) {
     let items = json.trim_start_matches('[').trim_end_matches(']').split(',');
     for (n, item) in items.enumerate() {

@@ -25,7 +25,7 @@ pub struct Ask {
     /// The draws of a block whose only step is this request. The program needs no separate op for these
     /// draws.
     pub(super) first: Option<Preparation>,
-    /// Whether the request removes the lane's person to add, if that person's entry was added before.
+    /// Whether the request removes the lane's person to add, if the entry of this person was added before.
     pub(super) removes_taken: bool,
     pub(super) verb: &'static str,
     pub(super) response: u8,
@@ -41,8 +41,8 @@ pub struct Ask {
     pub(super) secrets: Vec<(String, Field)>,
     pub(super) expects: Expects,
     pub(super) captures: Vec<Capture>,
-    /// Places of values without which the request is not sent, and of marks that its entry was added by the
-    /// operation.
+    /// Places of values without which the request is not sent, and of marks that the operation has added the
+    /// entry of the request.
     pub(super) needs: Vec<usize>,
     /// The place of the mark that the request has added an entry.
     pub(super) owns: Option<usize>,
@@ -65,7 +65,7 @@ pub(super) struct Enters {
 pub(super) struct Expects {
     pub(super) codes: Vec<Expected>,
     pub(super) entries: Option<Count>,
-    /// Values that the only entry must have. It may have further values.
+    /// Values that the only entry must have. The entry may have further values.
     pub(super) values: Vec<Wanted>,
     /// The expected value of each returned attribute that is a column of people.
     pub(super) row: Vec<(String, Text)>,

@@ -21,7 +21,7 @@ const ID_SIZE: usize = 3;
 /// Requests with fewer fields are written without an allocation.
 const FEW: usize = 16;
 
-/// The content of fields in the first encoding; no field's number begins with it.
+/// The content of fields in the first encoding; no field's number begins with these bytes.
 const BLANK: [u8; 4] = [0xff; 4];
 
 #[derive(Debug, Default, PartialEq)]

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(names.attribute(SEVEN), b"uid");
     }
 
-    /// A list of the names in quotes, with a column before it.
+    /// A list of names: the second column of a table, in quotes.
     fn list(names: &[&str]) -> Arc<NameList> {
         let lines = names.iter().map(|name| format!("x,\"{name}\"\n")).collect::<String>();
         let form = table::Form { columns: Some(vec!["x".into(), "cn".into()]), ..Default::default() };

@@ -146,7 +146,7 @@ impl Verifier {
         Self { digests, profile, changed, expected: Vec::with_capacity(4096), given: Vec::new() }
     }
 
-    /// Whether the entry is this person, with all expected attributes and no others.
+    /// Whether the entry belongs to this person, with all expected attributes and no others.
     ///
     /// `expected_dn` is the person's DN if it is known, or empty.
     #[inline]

@@ -27,7 +27,7 @@ pub(super) enum Becomes {
     Itself,
     /// A value in a DN (RFC 4514).
     DnValue,
-    /// The name of the person that the answer must be. The person's DN is derived and kept with it.
+    /// The name of the person that the answer must be. The person's DN is derived and kept with the name.
     Name { source: usize, added: bool },
     /// A whole filter (RFC 4515), encoded.
     Filter,

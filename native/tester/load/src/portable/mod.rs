@@ -37,7 +37,7 @@ pub enum Do {
     Begin(Option<Row>),
     /// A whole pass begins. Its time includes its think times.
     BeginPass(Option<Row>),
-    /// A connection is opened; [`User::lost`] follows if that fails.
+    /// A connection is opened; [`User::lost`] follows if opening fails.
     Open { row: Row, connection: usize },
     /// A request is sent; its answer or [`User::lost`] follows.
     Ask {

@@ -302,7 +302,7 @@ struct Compiler<'a, R> {
     kept: Vec<usize>,
     first_pool: usize,
     pools: Vec<String>,
-    /// The pool that carries the requests, if any.
+    /// The pool that carries the requests; `None` for requests over the lane's own connection.
     over: Option<usize>,
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Cursor {
     /// Whether the steps of the first pass are done.
     begun: bool,
     start: Backoff,
-    /// The recorder of the current operation; `None` if none has begun.
+    /// The recorder of the current operation; `None` if no operation has begun.
     pub(crate) whole: Option<Slot>,
     /// The counted recorder of the current operation: `whole`, or one of its steps.
     pub(crate) counted: Slot,
@@ -187,7 +187,7 @@ fn is_over<R>(op: Option<&Op<R>>) -> bool {
     })
 }
 
-/// The number of ops walked without a request until the last jump backwards, and the target of that jump.
+/// The number of ops walked without a request up to the last jump backwards, and the target of that jump.
 struct Silent {
     steps: usize,
     from: usize,

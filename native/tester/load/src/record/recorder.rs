@@ -384,8 +384,8 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Empty recorders for a thread that has made `cuts` cuts. Before the first cut only `since` is used, before
-    /// the second only `since` and `before`.
+    /// Empty recorders for a thread that has made `cuts` cuts. Before the first cut only `since` is used,
+    /// before the second cut only `since` and `before`.
     pub(crate) fn new(labels: &[Label], cuts: usize, blank: &mut Blank) -> Result<Self, CreationError> {
         let mut some = |are_used| if are_used { recorders(labels, blank) } else { Ok(Vec::new()) };
         let (older, before, since) = (some(cuts > 1)?, some(cuts > 0)?, some(true)?);
@@ -408,7 +408,7 @@ impl Split {
         self.since[usize::from(slot.0)].open
     }
 
-    /// Records an operation in the window in which it was due. Returns whether it was an arrival.
+    /// Records an operation in the window in which it was due. Returns whether the operation was an arrival.
     pub(crate) fn record(&mut self, slot: Slot, sample: &Sample) -> bool {
         let recorder = self.recorder(slot, sample.due_ns);
         recorder.record(sample);

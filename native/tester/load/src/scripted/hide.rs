@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use wire::dn::escape_value;
 
 /// Shorter parts of a secret are not hidden, because too much other text would be hidden as well. A shorter
-/// secret is hidden if it stands alone.
+/// secret is hidden if it is a whole word.
 const LEAST_PART: usize = 4;
 
 /// Longer secrets are hidden in both upper and lower case.

@@ -122,7 +122,7 @@ impl Pass {
 pub(crate) struct Lane<P: Protocol> {
     id: u32,
     phase: Phase,
-    /// Whether the lane found no row, so that other lanes will find none either.
+    /// Whether the lane found no row, so that other lanes will find no row either.
     out_of_rows: bool,
     /// The index of the target's address.
     address: usize,

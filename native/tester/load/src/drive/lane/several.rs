@@ -19,7 +19,7 @@ use crate::record::failure::Failure;
 /// Unsolicited bytes that are kept for the next request. A notice of disconnection has about a hundred bytes.
 pub(super) const UNSOLICITED_BYTES: usize = 16 << 10;
 
-/// The connections of a lane that has several.
+/// The connections of a lane with several connections.
 pub(super) struct Several {
     /// The index of the connection in the lane. Its place in `parked` is unused.
     active: usize,
@@ -124,7 +124,7 @@ impl<P: Protocol> Lane<P> {
     }
 
     /// Handles an event of a connection that is not in use. If the connection has ended, the next step that
-    /// needs it notices.
+    /// needs the connection notices this.
     #[cold]
     pub(crate) fn read_parked(&mut self, connection: usize, room: &mut [u8]) {
         let Some(several) = &mut self.several else { return };

@@ -81,7 +81,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Resumes lanes that have waited. Returns whether there were any.
+    /// Resumes lanes that have waited. Returns whether the queues had any lanes.
     fn admit_waiting(&mut self, pool: usize) -> bool {
         let mut any = false;
         // Users begin once all connections are open or have failed. Otherwise the first users would queue for
@@ -166,7 +166,7 @@ impl<P: Protocol> Worker<P> {
                 Ok(None) => return,
                 Err(failure) => return self.connection_lost(id, failure),
             };
-            // Taken out of the context while lanes use it.
+            // The buffer is taken out of the context while lanes use the buffer.
             let buffer = std::mem::take(&mut self.context.buffer);
             match self.dispatch(pool, connection, &buffer[..all]) {
                 Ok(used) => {
