@@ -1,4 +1,4 @@
-"""The report from its sections, in the order of the questions they answer."""
+"""Builds the report from its sections, in the order of the questions that the sections answer."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ import msgspec
 Spec = dict[str, Any]
 
 Columns = Mapping[str, Any]
-"""A dataset by column: a list, one value for all rows, or codes into a list of names."""
+"""A dataset: each column is a list, one value for all rows, or codes into a list of names."""
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#6b6b6b")
 _DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (1, 3), (12, 4), (3, 3, 8, 3))
@@ -45,8 +45,8 @@ _MOST_PRINTED = 4
 def _colour_range(n_printed: int) -> str:
     """Return the name of the range of hues in which printed machines come first.
 
-    Printed machines have the last hues, grey and brown; today's series have the same hues without
-    them.
+    Printed machines have the last hues, grey and brown, so that today's series have the same hues
+    with and without printed machines.
     """
     return f"beside-{min(n_printed, _MOST_PRINTED)}"
 
@@ -73,7 +73,7 @@ AXES: Mapping[str, Spec] = {
         "values": [digit * 10**power for power in range(-1, 10) for digit in (1, 2, 5)],
     },
 }
-"""Axes by quantity: times in the most readable unit, counts with a prefix."""
+"""Axes by quantity: times are in the most readable unit, counts have a prefix such as k."""
 
 
 def log_axis(name: str, values: Iterable[float]) -> Spec:
@@ -180,7 +180,7 @@ def tell_apart(channel: str, today: Sequence[str], printed: Sequence[str] = ()) 
 
 
 def _shift(styles: Sequence[Any], n_printed: int, n: int) -> list[Any]:
-    """Return styles 2 to 1 + `n_printed` for printed series, then `n` of the other styles."""
+    """Return `n_printed` styles for printed series, from the second style, then `n` others."""
     rest = [styles[0], *styles[1 + n_printed :]]
     return [*styles[1 : 1 + n_printed], *(rest[k % len(rest)] for k in range(n))]
 

@@ -33,14 +33,14 @@ _SLOTS = 2_400
 _MOST_SLOTS, _LEAST_SLOTS = 120, 12
 
 _LARGEST_DOWNLOAD = 500_000
-"""Most characters of a file within the page."""
+"""The page does not contain files with more characters than this."""
 
 Track = list[tuple[int, float]]
 """Values of one figure over time, (t_ns, value); a counter is converted to its rate per second."""
 
 
 Peak = Mapping[str, Any]
-"""An answer of `peak` in the manifest."""
+"""An answer of the command `peak`, from the manifest."""
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     points: Sequence[Point]
     stored: Sequence[StoredPoint]
     downloads: Mapping[str, str]
-    """The run file in other formats, by file name, without those too large for the page."""
+    """The run file in other formats, by file name; files too large for the page are left out."""
 
     @property
     def objective(self) -> Objective | None:
@@ -111,7 +111,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         ]
 
     def found_at(self, series: Series) -> Peak | None:
-        """Return the answer of a search to an objective if it is this point's rate."""
+        """Return the answer of a search to an objective, if the answer is this point's rate."""
         if series.spec.rate is None:
             return None
         keys = {series.spec.key, *(result.spec.key for result in series.results)}
@@ -127,7 +127,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         ]
 
     def grades(self, series: Series) -> list[Quoted]:
-        """Return how each repeat of a point may be quoted, also as the answer of a search."""
+        """Return the grade of each repeat; the answer of a search may have a lower grade."""
         quoted = [result.verdict.grade for result in series.results]
         if is_open(self.found_at(series)):
             return [Quoted.AT_LEAST if grade is Quoted.MEASURED else grade for grade in quoted]
@@ -151,7 +151,7 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         return [point for run in self.runs for point in run.points]
 
     def suite(self, name: str) -> ReportSuite:
-        """Return a suite's part of the report; for an unknown suite, one without titles."""
+        """Return a suite's part of the report; the part of an unknown suite has no titles."""
         for suite in suites():
             if suite.name == name:
                 return cast("ReportSuite", resolve_name(suite.report))
@@ -197,12 +197,12 @@ class Report(msgspec.Struct, frozen=True, dict=True):
 
 
 def is_open(peak: Peak | None) -> bool:
-    """Whether the rate is a lower bound, as the target's limit is not known."""
+    """Whether a search's answer is a lower bound, as it did not find the target's limit."""
     return peak is not None and not peak.get("seen")
 
 
 def rate_of(peak: Peak) -> tuple[float, str]:
-    """Return the rate of an answer, also in words."""
+    """Return the rate of an answer, as a number and in words."""
     least = "at least " if is_open(peak) else ""
     return peak["rate"], f"{least}{format_rate(peak['rate'])}/s"
 

@@ -23,7 +23,7 @@ class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-    """Our remarks on errors and readings of the table."""
+    """Our remarks on errors in the table, and on how we read it."""
 
     @property
     def citation(self) -> str:

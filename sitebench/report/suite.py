@@ -58,7 +58,7 @@ class ReportSuite(msgspec.Struct, frozen=True):
     """The unit of sizes: "entries" of a directory, "people" of a site, "clients" of a target
     without people (`PointSpec.size`)."""
     rates: Sequence[RateFigure] = ()
-    """The charts of the paper; an operation without a chart here has those of `figures_of`."""
+    """The charts of the paper; other operations have the charts of `figures_of`."""
     figures_of: Callable[[str, str], Sequence[RateFigure]] | None = None
     """Charts of an operation, from its name and title (default: its rate)."""
     operations: Mapping[str, str] = {}

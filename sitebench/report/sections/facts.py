@@ -25,7 +25,7 @@ def line(report: Report, run: Run) -> str:
     servers = {server.get("version") or "" for server in manifest.get("targets", ())}
     parts = (
         start_date(manifest),
-        # The embedded server has the version of sitebench.
+        # The embedded server is left out, as its version is the version of sitebench.
         ", ".join(sorted(servers - {own_build, ""})),
         _sizes(report, specs),
         "; ".join(dict.fromkeys(map(_options, specs))),

@@ -14,7 +14,7 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the tables; without failures, a sentence that says so."""
+    """Return the tables; without failures, a sentence says that no operation failed."""
     body = "".join(map(to_html, tables(report)))
     return Section("failures", "Failures", body or "<p>No failures.</p>")
 

@@ -170,7 +170,7 @@ def _tail_row(report: Report, run: Run, series: Series) -> Row:
             answered.add(point.latency)
             censored.add(point.censored)
     merged = with_censored(answered, censored)
-    # From the shortest timed-out wait on, a percentile is a lower bound.
+    # A percentile that is longer than the shortest timed-out wait is a lower bound.
     bound = censored.min if censored.count else None
     star = "" if series.valid else " *"
 

@@ -135,7 +135,7 @@ def _note(point: Point) -> str:
     """Return the note on the percentiles: their samples, and the reason of each missing line."""
     every_s, slots = _parts(point)
     lines = _lines_of(slots)
-    # In a long point the slots are longer: neighbours are merged.
+    # In a long point, neighbouring slots are merged to longer slots.
     usual_s = max(every_s, round(median([slot.seconds for slot in slots] or [0.0])))
     period = "a second" if usual_s == 1 else f"{usual_s} s"
     text = f"Percentiles are of the right answers in {period}."
@@ -218,7 +218,7 @@ _ZOOM: Spec = {
 
 
 def _x() -> Spec:
-    # The unit stands left of zero, where it needs no line of its own.
+    # The unit stands left of zero, beside the numbers, so that the axis needs no second row.
     unit = {"title": "seconds", "titleAnchor": "start", "titleAlign": "right", "titleX": -10}
     axis = {"titleY": 11, "titleBaseline": "middle", "titleFontWeight": "normal"}
     return charts.quantity(
@@ -292,7 +292,7 @@ def _lines() -> Spec:
     percentiles = [_display_name(name) for name in OVER_TIME]
     channels = {name: charts.tell_apart(name, percentiles) for name in ("color", "strokeDash")}
     for channel in channels.values():
-        # The domain would put lines without values into the legend.
+        # With the scale's domain, the legend would also have lines without values.
         del channel["scale"]["domain"]
         channel |= {"legend": charts.LEGEND_BESIDE, "sort": None}
     axis = charts.AXES["us"] | {"title": "percentiles", "grid": False, "titleAnchor": "middle"}

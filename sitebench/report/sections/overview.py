@@ -107,7 +107,7 @@ def _operations(report: Report) -> list[list[_Bar]]:
 
 
 def _rate_row(run: Run, series: Series) -> tuple[float, str, str, float | None, float | None]:
-    """Return a rate, also in words, its grade, and the interval of repeats."""
+    """Return a rate as a number and in words, its grade, and the interval of repeats."""
     peak = run.found_at(series)
     if peak is not None:
         grade = Quoted.AT_LEAST if is_open(peak) else series.grade
@@ -171,7 +171,7 @@ def _spec(series: Sequence[str], bars: int) -> Spec:
                 "encoding": {
                     "color": colour,
                     "stroke": colour,
-                    # The open bar of a lower bound shows that the true rate is higher.
+                    # A lower bound has a hollow bar, which shows that the true rate is higher.
                     "fillOpacity": {"condition": {"test": bound, "value": 0.2}, "value": 0.85},
                     "strokeDash": {"condition": {"test": bound, "value": [4, 3]}, "value": [1, 0]},
                     "tooltip": tooltip,

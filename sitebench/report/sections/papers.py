@@ -1,4 +1,4 @@
-"""The papers' tables with today's figures, and their other tables."""
+"""The papers' tables with today's figures, and the papers' other tables."""
 
 from __future__ import annotations
 

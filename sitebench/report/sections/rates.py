@@ -94,7 +94,7 @@ def section(report: Report) -> Section | None:
 
 
 def _today(suite: ReportSuite, figure: RateFigure) -> RateFigure:
-    """Return a figure without the papers' machines; a rate has the title of its operation."""
+    """Return a figure without the papers' machines; the title of a rate is its operation."""
     title = suite.title_of(figure.operation) if figure.of is ops_per_s else figure.title
     return replace(figure, printed=(), title=title)
 

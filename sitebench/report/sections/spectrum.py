@@ -82,7 +82,7 @@ def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Gro
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure, one group at a time."""
+    """Return the figure, which shows one group at a time."""
     groups = _groups(report)
     if not groups:
         return None
@@ -124,7 +124,7 @@ def _columns(group: _Group) -> Columns:
 
 
 def levels(histogram: Histogram) -> list[tuple[float, float]]:
-    """Return (1 / (1 - p), microseconds), the last with at least 100 samples beyond it."""
+    """Return (1 / (1 - p), microseconds) up to the last p with 100 samples beyond it."""
     furthest = histogram.count / LEAST_BEYOND
     if furthest < 1.0:
         return []

@@ -27,7 +27,7 @@ class Strip(msgspec.Struct, frozen=True):
     most: float | None = None
 
     def clip(self, value: float) -> float | None:
-        """Return a value for the drawing: measured by two clocks, a share may exceed 100 %."""
+        """Return a value for the drawing; a share that two clocks put above 100 % is cut."""
         return short(value if self.most is None else min(value, self.most), 3)
 
 
@@ -77,7 +77,7 @@ _CORES_SHOWN = 8
 
 
 def _cores(tracks: _Tracks) -> _Drawn:
-    """Take every core; of many cores, the busiest and the idlest of each instant, and the mean."""
+    """Take every core; if there are many, the busiest, the mean and the idlest at each instant."""
     cores = _by_stem("core_busy_s", title="core {}")(tracks)
     if len(cores) <= _CORES_SHOWN:
         return cores

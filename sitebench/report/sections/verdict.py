@@ -17,7 +17,7 @@ from sitebench.units import plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _AT_ONCE = {True: 3, False: 1}
-"""How many messages of a remedy are not folded: if its points are unusable (True), and if not."""
+"""How many messages of a remedy are not folded, by whether the remedy is for unusable points."""
 
 
 def section(report: Report) -> Section | None:
