@@ -261,7 +261,7 @@ def _printable(value: Any) -> Any:
 
 
 def _select(row: type[Any], table: str, narrower: str = "") -> str:
-    """Return a query that names its columns: a newer file may have more of them."""
+    """Return a query that names its columns: a newer file may have more columns."""
     columns: Sequence[str] = row._fields
     return (
         f"SELECT {', '.join(columns)} FROM {table} WHERE point = ? {narrower} ORDER BY t_ns, rowid"

@@ -35,7 +35,7 @@ _WHOLE_S = 0.4
 """A drain takes half a second; a drain shorter than this was cut short by a change of phase."""
 
 _COUNTED = "counted"
-"""Manifest key while a point runs: its key and its counted (program, step) pairs."""
+"""Manifest fact while a point runs: the point's key and its counted (program, step) pairs."""
 
 _LONGEST_NAME = 512 - len("-journal") - 1
 """Longest name of a run file: SQLite adds an ending (MAX_PATHNAME of its os_unix.c)."""
@@ -96,7 +96,8 @@ class RunStore(Closing):
                 "wait until it has ended, or name another file with --out",
             ) from error
         except OSError:
-            # SQLite reports the cause; some network file systems have no such locks.
+            # If the file cannot be opened, SQLite reports the cause next. If the file system has
+            # no such locks, as some network file systems, the file is not locked.
             return
 
     def _open(self) -> None:
