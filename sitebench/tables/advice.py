@@ -29,7 +29,7 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     WarningKind.ANSWERS_UNREAD: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
     WarningKind.SCHEDULE_LAG: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
 }
-"""A kind is left out at a point that also has one of these kinds, which state its cause."""
+"""A warning is left out if its point also has a warning of these kinds, which states the cause."""
 
 _EXPLANATIONS: Mapping[str, frozenset[str]] = {
     Bound.GENERATOR: frozenset(
@@ -146,7 +146,7 @@ class WhatToDo:
 
 
 def _causes(result: PointResult) -> list[PointWarning]:
-    """Return a point's warnings without those that repeat a cause."""
+    """Return a point's warnings, without a warning whose cause another warning states."""
     verdict = result.verdict
     kinds = {warning.kind for warning in verdict.warnings}
     causes = [warning for warning in verdict.warnings if not _is_explained(warning, kinds)]

@@ -15,7 +15,7 @@ def to_html(table: Table) -> str:
     head = "".join(f'<th scope="col"{style}>{typeset(name)}</th>' for style, name in heads)
     body = ""
     for row in table.rows:
-        # A row without a name belongs to the one above.
+        # A row without a name belongs to the row above.
         body += "<tr>" if row[0] else '<tr class="more">'
         name, *cells = map(_text, map(cell_of, row))
         body += f'<th scope="row"{figure[0]}>{name}</th>'

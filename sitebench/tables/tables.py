@@ -173,7 +173,7 @@ def footnotes(results: Sequence[PointResult]) -> list[str]:
 
 
 def attempts(results: Sequence[PointResult]) -> list[str]:
-    """Describe both tries of each point that was tried twice, and name the one that counts."""
+    """Describe both tries of each point that was tried twice, and name the try that counts."""
     counting = {id(result) for result in best_tries(results)}
     lines = []
     for second in (result for result in results if result.spec.threads is not None):
