@@ -24,7 +24,7 @@ class Grade(StrEnum):
 
     PRIMARY = "primary"
     TAKEN = "taken"
-    """Other programs used it: the target's own limit is not known."""
+    """Other programs used the resource: the target's own limit is not known."""
     POSSIBLE = "possible"
     NO = "no"
     UNKNOWN = "unknown"

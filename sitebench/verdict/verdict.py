@@ -73,7 +73,7 @@ class Verdict(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = msgspec.field(default=(), name="bottlenecks")
     warnings: tuple[PointWarning, ...] = ()
     at_most_per_s: float | None = None
-    """For a lower bound, the rate that the target's CPU allows, if known."""
+    """If the rate is a lower bound: the rate that the target's CPU would allow, if known."""
 
     @property
     def grade(self) -> Quoted:
@@ -85,7 +85,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def latency_at_most(self) -> bool:
-        """Whether latencies of a valid point are upper bounds, as they include waits for others."""
+        """Whether a valid point's latencies are upper bounds, with waits for other programs."""
         kinds = {warning.kind for warning in self.warnings}
         return self.valid and WarningKind.OTHERS_IN_LATENCY in kinds
 

@@ -225,7 +225,7 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
 
 
 def _ports(window: Evidence) -> PointWarning | None:
-    """Warn that local ports run out; on loopback each lane has an address of its own."""
+    """Warn that local ports run out, but not on loopback, where each lane has its own address."""
     waiting = window.use.machine.sockets.get("time_wait", 0)
     if (
         window.on_loopback

@@ -38,7 +38,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     """CPU seconds of each thread that makes the load."""
     use: Use
     target_cores: int | None = None
-    """Cores assigned to the target, if known: an embedded target has a number of threads."""
+    """Cores assigned to the target, if known: for an embedded target, its number of threads."""
     settled: Settled | None = None
     little: LittlesLaw | None = None
     spans: tuple[Span, ...] = ()

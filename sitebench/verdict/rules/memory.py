@@ -40,7 +40,7 @@ def memory(window: Evidence) -> Finding:
 
 
 def _by_faults(window: Evidence, machine: MachineUse, text: str) -> Finding:
-    """Grade pages read from disk: of mapped files, or because memory is short."""
+    """Grade reads of pages from disk: of mapped files, or for lack of memory."""
     major = machine.major_faults
     if (target := window.use.target) is not None and target.major_faults is not None:
         major = target.major_faults

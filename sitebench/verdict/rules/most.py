@@ -58,9 +58,9 @@ def upper_bound(window: Evidence) -> Most | None:
             measured = f"{_load_text(lighter)}, and {_load_text(heavier)}"
     allowed = f"its {cores(window.ceiling)} would be used up"
     message = f"{allowed} at {format_ns(least_s * 1e9)} of CPU an operation: {measured}"
-    # CPU is read a little after the end of the window, and may exceed the ceiling.
+    # CPU is read a little after the end of the window, so the used CPU may exceed the ceiling.
     per_s = max(window.ceiling / least_s, window.operations / window.seconds)
-    # No bound is below the rate at another load.
+    # A bound that is below the rate at another load would be wrong.
     reached_per_s = max((load.cores / load.cost_s for load in window.other_loads), default=0.0)
     return Most(per_s, message) if reached_per_s <= per_s else None
 
