@@ -59,7 +59,7 @@ ONLY_READ = {
 }
 
 
-def test_file_options_are_read_only_or_ignored_by_resume() -> None:
+def test_resume_ignores_every_file_option_that_names_a_file_to_write() -> None:
     context = click.Context(app)
     commands = [
         command

@@ -236,7 +236,7 @@ def test_odd_and_even_repeats_alternate_so_that_a_drift_cancels_out() -> None:
     assert odd_and_even([1, 2, 3, 4, 5, 6, 7]) == ([1, 4, 5], [2, 3, 6])
 
 
-def test_aa_null_alarms_as_often_as_its_level() -> None:
+def test_aa_null_alarms_are_as_frequent_as_the_stated_level() -> None:
     lot, alpha, rounds = random.Random(3), 0.05, 1_000
     alarms = [0, 0]
     for _ in range(rounds):
@@ -382,7 +382,7 @@ def test_point_with_mostly_unusable_repeats_is_not_compared() -> None:
     assert words.describe_procedure(analysis) == "Nothing was compared."
 
 
-def test_measure_missing_in_some_repeats_is_named_and_leaves_others_unchanged() -> None:
+def test_measure_missing_in_some_repeats_is_named_and_changes_no_other_measure() -> None:
     # Fewer than 10,000 operations have no p99.
     _, point = compared([*noisy(9, 15_000, 1), 4_000], noisy(10, 14_250, 2))
     assert list(map(str, point.missing)) == ["Latency p99: 1 of 20 repeats have none"]

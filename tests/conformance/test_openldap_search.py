@@ -109,7 +109,9 @@ FILTERS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), FILTERS)
-def test_each_filter_selects_the_same_people(tools: Tools, text: str, expected: list[str]) -> None:
+def test_each_filter_selects_the_expected_people(
+    tools: Tools, text: str, expected: list[str]
+) -> None:
     assert found(tools, text, "1.1") == sorted(expected)
 
 
@@ -213,7 +215,7 @@ def test_object_class_selector_returns_its_attributes(tools: Tools) -> None:
         assert attributes == set()
 
 
-def test_types_only_omits_the_values(tools: Tools) -> None:
+def test_search_for_types_only_returns_no_values(tools: Tools) -> None:
     ran = tools.search(ADA, "-s", "base", "-A", "(objectClass=*)")
     (entry,) = ran.entries
     assert set(entry.attributes) == set(tools.read(ADA).attributes)

@@ -183,7 +183,7 @@ def clocked(took: list[int]) -> source.StepTotals:
 
 
 @given(st.lists(durations, min_size=1, max_size=4))
-def test_drains_of_another_process_add_up_to_the_same_tally(drains: list[list[int]]) -> None:
+def test_tally_of_drains_from_another_process_equals_a_local_tally(drains: list[list[int]]) -> None:
     here, there = Tally(), Tally()
     for n, took in enumerate(drains):
         step = Step("p", "s", 7, {"timeout": n + 1}, 1, 2, histogram(*took), processing_ns=3)

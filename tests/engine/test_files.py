@@ -86,7 +86,7 @@ def test_file_set_returns_its_specification() -> None:
     assert json.loads(file_set().spec_json) == SPEC
 
 
-def test_body_is_compared_with_its_content_in_pieces() -> None:
+def test_body_is_compared_in_pieces_with_the_content_of_its_file() -> None:
     files = file_set()
     body = files.content(1)
     checker = files.checker(1)

@@ -46,7 +46,7 @@ def names(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir()}
 
 
-def test_sweep_resumes_once_its_run_file_has_space(ground: Ground, disk: Disk) -> None:
+def test_sweep_continues_after_its_full_disk_has_space_again(ground: Ground, disk: Disk) -> None:
     ground.run = disk.path / ground.run.name
     sweep = ("ils", "sweep", "--sizes", "20", "--operations", "connect,lookup", "--json")
     load = ("--locales", ",".join(LOCALES), "--users", "2", "--threads", "1", "--warmup", "0s")
@@ -69,7 +69,9 @@ def test_sweep_resumes_once_its_run_file_has_space(ground: Ground, disk: Disk) -
     ground.assert_clean()
 
 
-def test_ldif_file_is_continued_once_there_is_space(ground: Ground, disk: Disk) -> None:
+def test_ldif_file_is_continued_after_its_full_disk_has_space_again(
+    ground: Ground, disk: Disk
+) -> None:
     path = disk.path / "people.ldif"
     seed = ("ils", "seed", "--to", str(path), *MANY)
     assert "No space left on device" in refused(ground.here(*seed))

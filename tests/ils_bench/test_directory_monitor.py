@@ -117,7 +117,7 @@ def test_monitor_stops_reading_after_an_empty_answer(slapd_there: Served) -> Non
     assert start.answers == ()
 
 
-def test_end_of_the_directory_is_recorded_as_a_gap(tmp_path: Path) -> None:
+def test_stop_of_the_directory_is_recorded_as_a_gap_of_the_monitor(tmp_path: Path) -> None:
     with running_slapd(tmp_path / "ending") as served:
         target = opened(served, served.admin_dn, served.admin_password)
         monitor = Monitor(None, probe=DirectoryMonitor(target))

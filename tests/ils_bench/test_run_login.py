@@ -454,7 +454,7 @@ def test_accounts_file_with_fewer_accounts_than_threads_is_measured(
     assert POINTS.apply_scenario(options).threads is None
 
 
-def test_accounts_with_dns_only_bind_without_a_search(
+def test_accounts_with_dns_but_no_login_names_bind_without_a_search(
     directory: LdapDirectory, accounts: Path
 ) -> None:
     own = keep(accounts, ["dn", "password"])
@@ -724,7 +724,7 @@ def test_refused_login_check_has_advice(
     assert list((stock.refused() - before).values()) == [2]
 
 
-def test_another_accounts_file_makes_another_point(tmp_path: Path) -> None:
+def test_runs_with_different_accounts_files_are_different_points(tmp_path: Path) -> None:
     keys = set()
     for names in ("ab", "ac"):
         path = tmp_path / "a.csv"

@@ -197,7 +197,7 @@ PAPERS = [each for each in SUITE.operations if each != LOGIN]
 
 
 @pytest.mark.parametrize("operation", PAPERS)
-def test_renamed_operation_sends_the_same_requests(operation: str) -> None:
+def test_name_and_title_of_an_operation_do_not_change_its_requests(operation: str) -> None:
     """No code checks whether a file is built in: name, title and notes change no request."""
     text = sequences.text_of(operation)
     other = re.sub(r'^(title|paper) = ".*"$', r'\1 = "Another"', text, flags=re.MULTILINE)
@@ -217,7 +217,7 @@ def test_renamed_operation_sends_the_same_requests(operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", PAPERS)
-def test_scenario_file_with_the_same_text_sends_the_same_requests(
+def test_file_with_the_text_of_a_built_in_operation_equals_the_operation(
     operation: str, tmp_path: Path
 ) -> None:
     own = tmp_path / "own.toml"

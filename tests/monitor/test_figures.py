@@ -45,7 +45,7 @@ def test_counter_is_shown_as_a_rate_and_gauge_unchanged() -> None:
     }
 
 
-def test_samples_less_than_100_ms_apart_have_no_own_rate() -> None:
+def test_samples_less_than_100_ms_apart_have_no_separate_rate() -> None:
     rows = [
         (0, t_ns, "target", "cpu_s", cpu_s)
         for t_ns, cpu_s in ((0, 3.4), (SECOND // 2_000, 3.45), (SECOND, 3.9), (SECOND + 1, 4.0))

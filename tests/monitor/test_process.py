@@ -298,7 +298,7 @@ def test_process_of_an_unknown_target_is_none() -> None:
     assert Monitor(pid).sample().target is None
 
 
-def test_generator_is_only_this_process(actor: Actor) -> None:
+def test_cpu_of_the_generator_is_that_of_this_process_alone(actor: Actor) -> None:
     monitor = Monitor(None)
     start = monitor.sample()
     mine_s = time.process_time()

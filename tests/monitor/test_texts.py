@@ -111,7 +111,7 @@ def test_additional_disk_columns_of_later_kernels_are_accepted() -> None:
     }
 
 
-def test_loop_device_is_counted_once_it_is_used() -> None:
+def test_loop_device_is_counted_from_its_first_use_on() -> None:
     assert "loop0" in texts.disks(DISKS_4_19, {"loop0", "nvme0n1"})
     assert "loop0" not in texts.disks(DISKS_6_18, {"loop0", "vda"})
 

@@ -87,7 +87,7 @@ def test_rates_of_two_targets_are_never_mixed() -> None:
     ]
 
 
-def test_points_that_differ_only_in_load_have_the_same_target() -> None:
+def test_points_that_differ_only_in_load_belong_to_one_target() -> None:
     pushed = [a_result(a_spec(users=u)) for u in (1, 2)]
     assert len(tables_of(pushed, ILS)) == 1
 

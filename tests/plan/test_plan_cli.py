@@ -107,7 +107,7 @@ def test_run_can_be_planned_with_an_objective_that_its_rates_met(tmp_path: Path)
     )
 
 
-def test_mix_is_estimated_with_all_its_kinds() -> None:
+def test_users_of_a_mix_are_estimated_from_the_times_of_all_its_operations() -> None:
     """From the mix's mean alone 183 users were promised, where 7 meet the objective."""
     mix = ("--rates", "spice-static=1000,spice-cgi=10", "--mix", "spice-static=98,spice-cgi=2")
     made = planned("web", *mix, "--objective", "p99<150ms")

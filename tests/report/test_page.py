@@ -27,7 +27,7 @@ def scripts(page: str) -> list[str]:
     return re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
 
 
-def test_content_security_policy_allows_only_own_scripts_and_no_fetch(page: str) -> None:
+def test_content_security_policy_allows_only_scripts_of_the_page_and_no_fetch(page: str) -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
     assert policy is not None
     digests = {

@@ -236,7 +236,7 @@ def test_rate_at_half_load_is_of_the_same_repeat_or_the_median() -> None:
     assert repeats.rate_at_half(a_spec(users=16, rate=100), halves) is None
 
 
-def test_other_loads_are_successful_points_of_the_same_target() -> None:
+def test_other_loads_of_a_point_are_successful_points_of_its_target() -> None:
     spec = a_spec(users=16, settings={"keys": "uniform"})
     lighter = a_result(structs.replace(spec, users=4))
     thread_more = a_result(structs.replace(spec, threads=2), 40_000)

@@ -110,7 +110,7 @@ def test_histogram_cell_is_a_twelfth_of_a_decade(ns: int) -> None:
     assert ns < low * 10 ** (1 / PER_DECADE) * (1 + 1e-9)
 
 
-def test_spectrum_ends_where_100_samples_remain() -> None:
+def test_spectrum_ends_at_the_percentile_with_100_samples_beyond() -> None:
     clock = Histogram()
     for n in range(1, 50_001):
         clock.record(n * 1_000)

@@ -64,7 +64,7 @@ def login(tmp_path: Path) -> Iterator[Login]:
         yield Login(url, archive(*browser.entries), mine, password, token)
 
 
-def test_recorded_login_is_replayed_with_own_tokens(login: Login) -> None:
+def test_recorded_login_is_replayed_with_new_tokens(login: Login) -> None:
     made = convert(login.har, "login.har")
     found = rows(login.url, made.text, login.accounts, count=20)
     for step in ("get login", "post login", "get root", "sequence"):

@@ -322,7 +322,7 @@ def test_pool_has_capacity_only_for_its_steps() -> None:
     assert script.from_text("mix", text.replace("pool = 3", "")).pools == []
 
 
-def test_control_is_required_where_its_operation_is_performed(folder: Path) -> None:
+def test_control_is_required_only_by_the_operation_that_has_the_control(folder: Path) -> None:
     (folder / "sorted.toml").write_text(
         'base = "dc=x"\n[[operation]]\nname = "a"\nsearch = "(uid=a)"\ncontrol.sort = "sn"\n'
         '[[operation]]\nname = "b"\nsearch = "(uid=b)"\n'

@@ -60,7 +60,7 @@ def test_two_workers_run_the_load_of_a_scenario_file(folders: list[Path]) -> Non
     assert sum(by_worker) == point["operations"]
 
 
-def test_worker_with_other_data_is_refused(folders: list[Path]) -> None:
+def test_worker_with_data_unlike_the_masters_is_refused(folders: list[Path]) -> None:
     write_accounts(folders[2], 99)
     ran = measured(folders)
     assert ran.code != 0

@@ -55,7 +55,7 @@ def test_another_process_harvests_equal_pools(hash_seed: str) -> None:
     assert other.stdout.decode() == harvest(FEW)
 
 
-def test_pools_of_one_locale_do_not_depend_on_the_others() -> None:
+def test_pools_of_one_locale_do_not_depend_on_other_locales() -> None:
     both, alone = sections(harvest(FEW)), sections(harvest(FEW[1:]))
     assert alone.items() <= both.items()
 

@@ -37,7 +37,7 @@ def test_database_is_built_once_with_one_row_per_person(tmp_path: Path) -> None:
     assert len(found.keys()) >= 12
 
 
-def test_every_copy_starts_from_the_same_file(tmp_path: Path) -> None:
+def test_each_temporary_copy_has_the_rows_of_the_cached_database(tmp_path: Path) -> None:
     upd = open_cached(SPEC, cache=tmp_path)
     before = rows(upd.path)
     with temporary_copy(upd, tmp_path) as copy:

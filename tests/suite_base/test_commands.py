@@ -98,7 +98,7 @@ def test_papers_sweep_of_web_servers_has_the_printed_clients_and_ramps() -> None
     assert webstone == [(users, 2.0) for users in many]
 
 
-def test_papers_sweep_with_a_short_window_has_the_same_points() -> None:
+def test_length_of_the_window_does_not_change_the_points_of_papers_sweeps() -> None:
     for suite in ("ils", "ps", "web"):
         long = planned(suite, "sweep", "--paper")
         brief = planned(suite, "sweep", "--paper", "--measure", "1s")

@@ -209,7 +209,7 @@ def test_data_of_a_file_identify_its_point(mix: str) -> None:
     assert "data_who" not in ILS.point(RUN(), "lookup").settings
 
 
-def test_file_with_verbs_of_one_suite_is_refused_by_another() -> None:
+def test_file_with_verbs_of_one_suite_is_refused_by_another_suite() -> None:
     own = '[[operation]]\nfile = "page"\n[files.own]\npage = { sizes = [300, 4000] }\n'
     with pytest.raises(BadInput, match="is for no personalized site") as refused:
         PS.check(PsOptions(), [from_text("own", own)])

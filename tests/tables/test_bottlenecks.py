@@ -58,7 +58,7 @@ def test_words_not_enough_information_are_unabbreviated_for_a_single_point() -> 
     assert "Not enough information" in drawn([judged(Grade.UNKNOWN)])
 
 
-def test_several_points_have_a_column_each_and_their_evidence_below() -> None:
+def test_each_of_several_points_has_a_column_and_evidence_below_the_table() -> None:
     text = drawn([judged(Grade.POSSIBLE), judged(Grade.UNKNOWN, entries=10_000)])
     assert row(text, "Resource") == ["1k", "10k"]
     assert row(text, "CPU") == ["Possible", "?"]

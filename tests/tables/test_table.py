@@ -37,7 +37,7 @@ def test_html_escapes_every_text_and_names_grades_beside_colours() -> None:
     assert page.count("<tr") == 4
 
 
-def test_lower_bound_is_also_marked_in_text() -> None:
+def test_lower_bound_has_a_star_or_a_greater_than_sign_in_markdown() -> None:
     cells = (Cell("98%", Mark.BOUND, "why"), Cell(">= 400", Mark.BOUND, "why"))
     assert "| CPU | 98% \\* | \\>= 400 |" in to_markdown(
         Table("t", ("a", "b", "c"), [["CPU", *cells]])

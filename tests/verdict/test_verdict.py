@@ -110,7 +110,7 @@ def test_starved_target_has_only_a_lower_bound() -> None:
     assert judge(with_target(quiet, quota_cores=0.25)).bound == Bound.TARGET_CPU
 
 
-def test_disk_kept_busy_by_other_programs_does_not_excuse_a_used_up_tester() -> None:
+def test_used_up_tester_is_the_bottleneck_even_if_other_programs_use_a_disk() -> None:
     seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), written_bytes=1_000_000)
     verdict = judge(with_machine(seen, disks=(DiskUse("sda", 0, 10**9, 1.0, 8),)))
     assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)

@@ -76,7 +76,7 @@ def test_rate_that_still_rises_has_one_stage() -> None:
     )
 
 
-def test_peak_has_its_clients_and_an_invalid_point_is_not_a_peak() -> None:
+def test_peak_states_its_number_of_clients_and_is_never_an_invalid_point() -> None:
     results = a_sweep(STATIC, PROLIANT_5000_1P)
     unsettled = replace(a_result(STATIC, 240, 9_000), verdict=Verdict("unsettled", False, "drifts"))
     best = analysis.peak_of(series([*results, unsettled]))
@@ -170,7 +170,7 @@ def test_rates_without_consistent_costs_are_reported() -> None:
     assert "one bottleneck did not limit both" in why
 
 
-def test_missing_valid_point_is_named_where_needed() -> None:
+def test_failed_prediction_names_workloads_without_a_used_up_resource() -> None:
     results = [
         *map(invalid, a_sweep("webbench1-static", {12: 1_401})),
         *a_sweep("webbench1-light", {12: 344}),

@@ -217,7 +217,7 @@ def test_statements_on_webbenchs_files_hold_except_on_the_most_frequent_file() -
     assert percent == [0.2, 0.4, 1.2, 6.4, 8.3, 12.8, 23.6, 23.6, 7.9, 15.7]
 
 
-def test_silicon_surf_fits_the_other_papers_statements_and_webstone2_does_not() -> None:
+def test_statements_of_the_other_paper_fit_silicon_surf_and_not_webstone2() -> None:
     # "93% of accessed files are smaller than 30 KB"; "average accessed file is roughly 7 KB".
     assert share("silicon-surf", 30 * 1024) == pytest.approx(93)
     assert FOUND["silicon-surf"].mean_bytes == pytest.approx(7.818 * 1024, abs=0.5)

@@ -201,7 +201,9 @@ def status(url: str) -> int:
 
 
 @pytest.mark.parametrize("asked_for", [False, True])
-def test_dot_files_are_served_only_on_request(tmp_path: Path, asked_for: bool) -> None:
+def test_dot_files_are_served_only_if_the_server_is_so_configured(
+    tmp_path: Path, asked_for: bool
+) -> None:
     for name in (".git/config", "a/.env", "index.html", ".well-known/acme"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("content")

@@ -62,7 +62,7 @@ def test_changes_by_get_requests_are_refused(root: UiAddress, path: str) -> None
 @pytest.mark.parametrize(
     "more", [{"sequence": 1}, {"abstract": True}, {"__init__": None}, [["x"]], 5]
 )
-def test_only_the_numbers_of_a_user_class_can_be_changed(root: UiAddress, more: Any) -> None:
+def test_request_can_change_only_the_numbers_of_a_user_class(root: UiAddress, more: Any) -> None:
     numbers = {"user_class_name": "LookupUser", "weight": 1}
     changes = numbers | more if isinstance(more, dict) else more
     for body, status in ((numbers, 201), (changes, 403)):

@@ -109,7 +109,7 @@ def test_used_cores_are_never_negative() -> None:
     assert {row.now for row in live.resources if row.what == "CPU"} == {"0.00 cores"}
 
 
-def test_remote_target_has_no_resources_instead_of_zeros() -> None:
+def test_resources_of_a_remote_target_are_absent_and_not_zero() -> None:
     live = LiveView(COUNTS)
     live.add_sample(0, a_sample(1.0, target=False))
     live.add_sample(SECOND, a_sample(2.0, target=False))

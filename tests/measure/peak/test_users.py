@@ -40,7 +40,7 @@ def test_largest_number_of_users_that_holds_is_the_answer() -> None:
     )
 
 
-def test_table_says_whether_the_objective_holds_beside_the_limit() -> None:
+def test_table_states_beside_the_limit_whether_the_objective_holds() -> None:
     points = series((a_point(50, 80), a_point(100, 90, valid=False)))
     table = clients_table(points, None, points[0].spec.key, judge_users(points, P95))
     assert table.columns[-3:] == ("bound by", "objective", "note")

@@ -80,7 +80,7 @@ fn only_the_selected_attributes_are_returned() {
 }
 
 #[test]
-fn types_only_omits_the_values() {
+fn a_search_for_types_only_returns_no_values() {
     let (_directory, mut client) = people(1);
     let search = Search { filter: lookup("Person 0"), types_only: true, ..Search::default() };
     let (found, _) = client.search(&search);

@@ -82,7 +82,7 @@ fn one_matching_password_of_several_suffices() {
 }
 
 #[test]
-fn a_slow_bind_delays_later_requests_of_the_same_client_only() {
+fn a_slow_bind_delays_only_later_requests_of_its_client() {
     let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
     let mut client = Client::connect(directory.addr());
     client.send(&bind_then_who_am_i());

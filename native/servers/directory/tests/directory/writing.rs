@@ -43,7 +43,7 @@ fn an_entry_is_added_found_changed_and_deleted() {
 }
 
 #[test]
-fn an_entry_added_over_one_connection_is_found_over_another() {
+fn an_entry_added_over_one_connection_is_found_over_another_connection() {
     let directory = serve(r#"{"threads": 3}"#);
     let mut clients: Vec<_> = (0..8).map(|_| Client::connect(directory.addr())).collect();
     for (i, client) in clients.iter_mut().enumerate() {

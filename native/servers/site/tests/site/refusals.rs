@@ -40,7 +40,7 @@ fn bytes_that_are_not_http_are_refused_and_the_connection_closed() {
 /// another's (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). None of these requests gets a page, and the bytes
 /// behind them are not read as a request.
 #[test]
-fn no_request_can_be_smuggled_behind_another() {
+fn no_request_can_be_smuggled_behind_another_request() {
     let site = Site::start();
     let hidden = "GET /image/1.gif HTTP/1.1\r\nHost: a\r\n\r\n";
     for lines in [

@@ -136,7 +136,7 @@ fn a_refusal_of_a_well_framed_request_keeps_the_connection() {
 /// another's (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). None of these requests gets a file or runs a
 /// program.
 #[test]
-fn no_request_can_be_smuggled_behind_another() {
+fn no_request_can_be_smuggled_behind_another_request() {
     let web = with_file();
     web.program("echo", "printf 'Content-Type: text/plain\\n\\n'; cat");
     for lines in [

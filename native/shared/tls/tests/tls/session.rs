@@ -133,7 +133,7 @@ fn sessions_are_resumed_only_if_configured() {
 }
 
 #[test]
-fn each_tls_fault_has_its_name() {
+fn each_tls_fault_has_a_separate_name() {
     let (ours, other) = (acceptor(), acceptor());
     let by = |spec: &ClientSpec, host: &str| fault(&ours, &Connector::new(spec, host, &[]).unwrap());
     assert_eq!(by(&trusting(&ours), "127.0.0.1"), None);

@@ -159,7 +159,7 @@ fn a_malformed_response_is_refused() {
 }
 
 #[test]
-fn result_codes_outside_rfc_4511_are_read_as_other() {
+fn result_codes_outside_rfc_4511_are_read_as_the_code_other() {
     assert_eq!(ResultCode(80).name(), "other");
     assert_eq!(ResultCode(4096).to_string(), "other (4096)");
     assert_eq!(ResultCode::ENTRY_ALREADY_EXISTS.name(), "entryAlreadyExists");

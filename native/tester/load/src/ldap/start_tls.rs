@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_of_start_tls_has_its_name() {
+    fn each_refusal_of_start_tls_has_a_separate_name() {
         let mut refused = GRANTED;
         refused[9] = 52;
         assert_eq!(granted(&refused), Some(Err(Failure::Result("unavailable"))));

@@ -21,7 +21,7 @@ fn every_schema_reference_is_defined_and_every_key_is_in_the_schema() {
 }
 
 #[test]
-fn a_step_has_the_keys_of_all_verbs_and_no_others() {
+fn a_step_has_the_keys_of_all_verbs_and_no_other_keys() {
     let schema = schema();
     let step = &schema["definitions"]["step"];
     assert_eq!(step["additionalProperties"], false);

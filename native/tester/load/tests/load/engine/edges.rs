@@ -57,7 +57,7 @@ fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
 }
 
 #[test]
-fn a_stall_over_either_edge_belongs_to_the_window_of_the_delayed_arrivals() {
+fn arrivals_delayed_over_an_edge_of_a_window_stay_in_their_window() {
     for (before_ms, within_ms) in [(100, 250), (0, 0), (50, 100)] {
         let (responder, mut engine, pace) = at_work(1);
         // The target stops this long before the window's edge, and continues equally long after the edge.
@@ -101,7 +101,7 @@ fn a_stall_over_either_edge_belongs_to_the_window_of_the_delayed_arrivals() {
 }
 
 #[test]
-fn a_stall_over_both_edges_leaves_the_window_exactly_its_own_arrivals() {
+fn a_window_within_a_stall_has_exactly_the_arrivals_due_in_the_window() {
     let (responder, mut engine, pace) = at_work(2);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
     // Arrivals of the time before the window and arrivals of the window are both served after the window.
@@ -152,7 +152,7 @@ fn an_example_belongs_to_the_window_of_its_failure() {
 }
 
 #[test]
-fn operations_of_closed_lanes_belong_to_the_window_in_which_they_began() {
+fn operations_of_a_closed_schedule_belong_to_the_window_of_their_begin() {
     let people = people(Profile::Small, 50);
     let responder = Responder::right(&people);
     let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));

@@ -82,7 +82,7 @@ fn attributes_that_a_run_changes_are_not_verified() {
 }
 
 #[test]
-fn a_directory_with_other_people_is_searched_by_the_given_names() {
+fn a_directory_of_foreign_people_is_searched_by_the_given_names() {
     let text = lookups(5).replace("(&(objectClass=RTPerson)(cn={person.cn}))", "(uid={person.uid})");
     let people = people(Profile::Small, 5);
     for (what, right) in [(Do::Right, true), (Do::SomebodyElse, false)] {

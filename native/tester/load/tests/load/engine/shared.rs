@@ -189,7 +189,7 @@ fn a_lost_connection_fails_its_requests_in_flight_and_is_reopened() {
 }
 
 #[test]
-fn the_loss_of_one_connection_of_a_pool_does_not_affect_the_others() {
+fn the_loss_of_one_connection_of_a_pool_does_not_affect_other_connections() {
     let server = Crowd::start(Manners::default(), |heard, n| {
         if heard.connection == 1 && n > 50 { Act::Close } else { Act::Answer }
     });

@@ -243,7 +243,7 @@ fn a_redirect_to_another_host_is_a_failure_that_names_the_location() {
 }
 
 #[test]
-fn a_redirect_may_name_the_same_host() {
+fn a_redirect_may_name_the_host_of_the_request() {
     for path in ["/end", ""] {
         let server = Server::new(move |seen, _| match &*seen.target {
             "/end" | "/" => ok(""),

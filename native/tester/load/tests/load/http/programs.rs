@@ -121,7 +121,7 @@ fn operations_with_substituted_values_have_their_own_rows() {
 }
 
 #[test]
-fn persistent_connections_are_used_whatever_the_file_says() {
+fn persistent_connections_are_used_even_if_the_file_closes_connections() {
     for classes in [true, false] {
         let server = Server::new(|_, _| ok("12345"));
         let mut config = programs(server.port, PROGRAMS);
