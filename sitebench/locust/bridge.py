@@ -152,7 +152,7 @@ class Bridge:
         await_csv(self.environment.parsed_options)
 
     def _refuse_nothing(self) -> None:
-        """Fail if a headless test that is no point did nothing: Locust would exit with 0."""
+        """Fail if a headless test outside of sweeps did nothing: Locust would exit with 0."""
         environment, parsed = self.environment, self.environment.parsed_options
         if parsed is None or not parsed.headless or self.suite_run.point is not None:
             return

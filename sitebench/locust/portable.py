@@ -1,6 +1,6 @@
 """Lanes in Python, whose records have the shape of the engine's snapshots.
 
-They run in Locust's greenlets, fire its request events, and measure by the same rules as the
+They run in Locust's greenlets, fire Locust's request events, and measure by the same rules as the
 engine.
 """
 
@@ -81,7 +81,7 @@ class LaneClock:
     def owes(self, over_ns: range, limit_ns: int) -> bool:
         """Return whether the lane has an unfinished operation that was due in `over_ns`.
 
-        An operation does not count during a think time within it that ends at `limit_ns` or later.
+        An operation does not count while it is in a think time that ends at `limit_ns` or later.
         """
         if self.busy and self._began_ns in over_ns:
             return True
@@ -122,7 +122,7 @@ class LaneClock:
 
 
 class PortableLane(ABC):
-    """One lane in Python, with a clock of its own; the engine gives it its steps."""
+    """One lane in Python, with a clock of its own; the engine gives the lane its steps."""
 
     def __init__(self, lanes: PortableLanes, steps: Steps) -> None:
         self.clock = LaneClock(lanes)

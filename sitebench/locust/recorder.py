@@ -33,7 +33,8 @@ from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_
 
 T = TypeVar("T")
 _EARLY_S = 0.5
-"""A test in stages whose window is shorter by more than this was stopped, or still runs."""
+"""If the window of a test in stages is shorter than the stages by more than this, the test was
+stopped, or still runs."""
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:

@@ -79,7 +79,7 @@ class LocalRole(Role):
             self.preparing = self._preparer = None
 
     def stop_preparing(self) -> None:
-        """Stop adding people in order, so that the added ones can be removed."""
+        """Stop the preparations in an orderly way, so that added people can be removed."""
         if self._preparer is not None and self._preparer is not gevent.getcurrent():
             self._preparer.kill()
 

@@ -2,7 +2,8 @@
 
 tests/locust/test_locust_contract.py tests the assumptions about Locust. Entries are looked up each
 time, as `clear_all()` replaces them. Whole passes (`sequence`) and phases of requests are left out:
-they would be counted twice. These latencies are whole milliseconds; the run file has nanoseconds.
+they would be counted twice. Locust's latencies are whole milliseconds; the run file has
+nanoseconds.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from sitebench.options.convert import from_namespace
 from sitebench.system.network import on_loopback
 
 _OF_A_CLASS = frozenset({"user_class_name", "tasks", "weight", "fixed_count", "host"})
-"""Attributes of a user class that the page may change; Locust would accept any."""
+"""Attributes of a user class that the page may change; Locust would accept any attribute."""
 
 _ELSEWHERE = ("cross-site", "same-site")
 """Values of `Sec-Fetch-Site` if a page of another site, or of another port, began the request."""

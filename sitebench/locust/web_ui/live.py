@@ -88,7 +88,7 @@ class LiveView:
         return round((t_ns - self._began_ns) / 1e9, 3)
 
     def add_drain(self, phase: Phase, drained: Drained) -> None:
-        """Store a drain's figures; at a phase's boundary it may be too short for a rate."""
+        """Store a drain's figures; a drain at a phase's boundary may be too short for a rate."""
         if phase is Phase.MEASURE:
             self.lanes_measured = drained.lanes
         seconds = (drained.t1_ns - drained.t0_ns) / 1e9

@@ -9,7 +9,7 @@ from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
 
-# Set at the start of Locust, never by the page.
+# These options are set when Locust is started, never by the page.
 _START: Final[Placement] = {"panel": "Web UI", "local": True, "form": False}
 
 

@@ -78,7 +78,7 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
 
 
 def document(state: State, session: Session, query: Any) -> dict[str, Any]:
-    """Return the data of the live page; series have only values that the page lacks."""
+    """Return the data of the live page; series have only values that the page has not got yet."""
     n, after = len(session.tests), -1.0
     if query.get("test") == str(n):
         with contextlib.suppress(ValueError):

@@ -43,7 +43,7 @@ _SCRIPT = b'<script src="./sitebench/frame.js"></script></body>'
 
 
 def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -> None:
-    """Extend Locust's web UI, if any; `options` are those of the suite's form."""
+    """Extend Locust's web UI, if any; `options` has the options of the suite's form."""
     environment: Environment = bridge.environment
     web_ui, parsed = environment.web_ui, environment.parsed_options
     if web_ui is None or session is None or parsed is None:
@@ -150,7 +150,7 @@ def _profiles(options: type[Any]) -> list[str]:
 
 
 def _show(environment: Environment, page: str, token: str | None) -> None:
-    """Open the page by a redirecting file: all users could read a token in an argument."""
+    """Open the page by a redirecting file: other users could read a token in an argument."""
     gevent.sleep(0.2)  # The hub can serve the page while this greenlet waits.
     opened = page
     if token is not None:

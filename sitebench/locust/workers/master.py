@@ -36,12 +36,12 @@ log = logging.getLogger("sitebench")
 
 locust.runners.HEARTBEAT_LIVENESS = 10
 """Seconds without a heartbeat after which Locust considers a worker lost. Its default of three is
-too short on a busy machine: all workers of a test, in good health, were lost at once."""
+too short on a busy machine: there, Locust lost all workers of a test although they were alive."""
 
 _OPENS_S = 600.0
 """Longest time for lanes to open while heartbeats arrive."""
 _QUIET_S = 30.0
-"""A worker without an answer for this long is lost, whatever its heartbeats."""
+"""A worker without an answer for this long is lost, even if its heartbeats arrive."""
 _POLL_S = 0.02
 
 

@@ -82,7 +82,7 @@ class Opened(Message):
     machine: str
     client: str
     cpu: list[int]
-    """CPU nanoseconds of each of its threads when its lanes began."""
+    """CPU nanoseconds of each thread of the worker when its lanes began."""
 
 
 class Ping(Message):
