@@ -11,7 +11,7 @@ use crate::kind::Kind;
 
 /// A running server; dropping it closes every connection and ends the threads.
 pub trait Serving: Send {
-    /// The CA certificate in PEM, if the server made one at its start.
+    /// The CA certificate in PEM, if the server made its own certificate authority at its start.
     fn made_ca(&self) -> Option<&str>;
     /// The counters with their names.
     fn counters(&self) -> Vec<(&'static str, u64)>;

@@ -11,7 +11,8 @@ use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::errors::engine_error;
 
-/// The floor's server: answers every `request_bytes` with `response_bytes`, without reading their content.
+/// The floor's server: answers every `request_bytes` bytes with `response_bytes` bytes, without reading the
+/// content of requests.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct NullResponder {
     address: SocketAddr,

@@ -186,7 +186,7 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
 
 const MS: u64 = 1_000_000;
 
-/// Rounds a duration to the milliseconds of Locust's bucket for it, for Locust's tables only (method rule 1).
+/// Rounds a duration to the milliseconds of its bucket in Locust, for Locust's tables only (method rule 1).
 ///
 /// Its `bucket_response_time` (locust.stats) has whole milliseconds below 100 ms, then two significant digits
 /// up to 10 s and whole seconds above. Halves are rounded up, not to the even neighbour as in Python: no

@@ -1,7 +1,7 @@
 //! The kind of an error: its class in `sitebench.errors`.
 //!
-//! The code that raises an error knows its kind. The message cannot show it, as parts of some messages come
-//! from a server.
+//! The code that raises an error knows its kind. The message cannot show the kind, because parts of some
+//! messages come from a server.
 
 use std::fmt::Display;
 use std::io;

@@ -1,4 +1,4 @@
-//! The planner's queue.
+//! The queue model of the planner.
 
 use floor::queue::{Kind, Promise};
 use pyo3::prelude::*;

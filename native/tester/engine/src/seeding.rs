@@ -1,4 +1,4 @@
-//! Adds people to a live directory, deletes and reads them.
+//! Adds, deletes and reads people of a live directory.
 
 use std::ops::ControlFlow;
 

@@ -121,8 +121,8 @@ impl StepStats {
 /// The histograms by the names of their clocks.
 fn clocks(py: Python<'_>, open: bool, recorded: [Hdr<u64>; Clock::COUNT]) -> PyResult<Bound<'_, PyDict>> {
     let recorded = recorded.into_iter().map(|times| {
-        // Python adds other histograms to this histogram, which must have their number of digits. A recorded
-        // histogram without samples may have fewer digits.
+        // Python may add other histograms to an empty histogram, so that it needs the usual digits. The
+        // recorder's empty histogram may have fewer digits.
         let times = if times.is_empty() { Histogram::empty()? } else { Histogram::from(times) };
         Py::new(py, times)
     });
