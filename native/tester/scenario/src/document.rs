@@ -1,6 +1,6 @@
 //! Parses TOML 1.0 into a tree with positions.
 //!
-//! The parser reads TOML 1.1, which editors and Python's `tomllib` do not, so additions of TOML 1.1 are
+//! The parser reads TOML 1.1, which editors and Python's `tomllib` do not read, so additions of TOML 1.1 are
 //! refused here.
 
 use std::ops::Range;
@@ -102,7 +102,7 @@ fn new_escape(string: &str) -> Option<usize> {
     None
 }
 
-/// The position of a text below these keys, or of the last of the keys that exists.
+/// The position of a text below these keys, or of the last of these keys that exists.
 pub(crate) fn place(document: &DeTable<'_>, keys: &[String], text: Option<&Template>) -> usize {
     let (mut at, mut table, mut list) = (ROOT, document, None);
     for key in keys {

@@ -71,11 +71,11 @@ pub enum Kind {
     Count,
     /// A text, a number, or encoded bytes.
     Value,
-    /// One value of an attribute, or several.
+    /// One value of an attribute, or several values.
     Values,
     /// Attributes with values, or the name of data.
     Entry,
-    /// One table of changes, or several in order.
+    /// One table of changes, or several tables in order.
     Changes,
     Json,
     Default,
@@ -91,7 +91,7 @@ pub enum Kind {
     Operations,
 }
 
-/// The figures that a key influences, or the influences on a metric. Each influence, except `Nothing`, needs
+/// A kind of influence: of a key on figures, or of keys on a metric. Each influence, except `Nothing`, needs
 /// a cell in `tests/truth`, which compares figures with a server's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Influence {
@@ -100,7 +100,7 @@ pub enum Influence {
     Counting,
     /// The users that wait, and the lengths of the waits.
     Waiting,
-    /// Only the content of requests, checks, or texts for readers.
+    /// No figure: the key influences the content of requests, checks, or texts for readers.
     Nothing,
 }
 
@@ -427,7 +427,7 @@ pub struct VerbForm {
     pub name: &'static str,
     pub protocols: &'static [Protocol],
     pub answer: Answer,
-    /// The tables of its keys.
+    /// The tables with the keys of the verb.
     pub tables: &'static [&'static str],
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn is_label(text: &str) -> bool {
         && text.chars().all(|c| word(c) || " .,:+-".contains(c))
 }
 
-/// Whether a text is a valid name of a file set or class: these are folders in paths.
+/// Whether a text is a valid name of a file set or class: such names are folders in paths.
 pub(crate) fn is_folder(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
@@ -220,7 +220,7 @@ fn masked_dn(text: &str) -> Result<String, Wrong> {
     })
 }
 
-/// Whether a name begins after this text: at its start, or after a separator that is not escaped.
+/// Whether a name begins after this text: at the start of the text, or after a separator that is not escaped.
 fn begins_name(before: &str) -> bool {
     let before = before.trim_end_matches(' ');
     let Some(rest) = before.strip_suffix([',', ';']) else { return before.is_empty() };

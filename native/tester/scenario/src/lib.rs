@@ -68,7 +68,7 @@ pub fn read_with(text: &str, columns: &dyn Fn(&Data) -> Option<Vec<String>>) -> 
 }
 
 /// A problem that is noticed after reading. Its position is a text below these keys of the file, or the last
-/// of the keys that exists.
+/// of these keys that exists.
 pub fn problem_at(file: &str, keys: &[String], text: Option<&Template>, what: String) -> Problems {
     let problems = problem::FoundProblems::default();
     let document = document::read(file, &problems).unwrap_or_default();

@@ -56,11 +56,12 @@ pub(crate) struct Names {
     pub(crate) variables: BTreeSet<String>,
     pub(crate) life: Life,
     pub(crate) block: Block,
-    /// While a value's definition is read, collects its uses: a definition alone uses nothing.
+    /// Collects the draws that a value's definition uses, while the reader is in the definition. A definition
+    /// alone uses nothing.
     pub(crate) described: Option<BTreeSet<Drawn>>,
     /// Drawn names by operation, with the innermost repeats that contain all uses.
     named: BTreeMap<(Option<usize>, Drawn), Vec<usize>>,
-    /// Generators, each drawn for exactly this block.
+    /// Generators, each with the block for which it is drawn.
     generators: BTreeSet<Draw>,
 }
 

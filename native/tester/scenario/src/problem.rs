@@ -39,7 +39,7 @@ impl fmt::Display for Problem {
 /// They may hide further problems: names are only checked if all keys are right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
-    /// Never empty.
+    /// The shown problems, never empty.
     pub shown: Vec<Problem>,
     pub more: bool,
 }
@@ -111,7 +111,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// `a, b, c`.
+/// Joins words: `a, b, c`.
 pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().collect::<Vec<_>>().join(", ")
 }

@@ -443,7 +443,7 @@ impl Shape<'_> {
     }
 }
 
-/// The position in the file of byte `at` of a string's value. The position of the string, if escapes have
+/// The position in the file of byte `at` of a string's value; the position of the string if escapes have
 /// moved the byte.
 pub(crate) fn within(file: &str, span: std::ops::Range<usize>, value: &str, at: usize) -> usize {
     let written = file.get(span.clone()).unwrap_or_default();

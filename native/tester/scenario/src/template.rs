@@ -207,7 +207,7 @@ pub(crate) fn pieces(text: &str) -> Vec<(Range<usize>, Piece<'_>)> {
     pieces
 }
 
-/// Characters of column names, beside letters, digits and blanks.
+/// Characters of column names, in addition to letters, digits and blanks.
 pub(crate) const IN_COLUMNS: &str = "- _ ; . / ( ) # + @ &";
 
 /// Whether a field can name this column: columns of CSV files may have blanks and other characters.

@@ -41,7 +41,7 @@ pub enum Place {
     Sent,
     /// A part of a control of the request.
     Control,
-    /// Compared with the answer.
+    /// A text that is compared with the answer.
     Expected,
 }
 
@@ -127,7 +127,7 @@ impl Scenario {
     pub fn value_files(&self) -> Vec<(&str, bool)> {
         let mut files: Vec<(&str, bool)> = Vec::new();
         for text in self.steps().flat_map(Step::texts) {
-            // A path is borrowed from the file: no other text has this encoding.
+            // Paths of files are the only texts with this encoding, and such a text is always borrowed.
             let (Encoding::File, Cow::Borrowed(template)) = (text.encoding, text.text) else { continue };
             let Some(path) = template.literal() else { continue };
             let secret = text.secrecy == Secrecy::Secret;

@@ -136,7 +136,7 @@ impl Connection {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tls {
-    /// From the first byte on.
+    /// TLS from the first byte on.
     Always,
     StartTls,
     Never,
@@ -157,7 +157,7 @@ pub struct Data {
     pub rows: Rows,
     /// Column names, if known.
     pub columns: Option<Vec<String>>,
-    /// The deal of the rows; `None`: shuffled, or as `--keys` says for seeded people.
+    /// The deal of the rows. `None` means shuffled rows, or the option `--keys` for seeded people.
     pub deal: Option<Deal>,
     /// Whether user `u` has row `u` for its whole lifetime.
     pub per_user: bool,
@@ -225,7 +225,7 @@ pub struct FileSet {
     pub classes: Vec<FileClass>,
 }
 
-/// A class of files, which are requested equally often.
+/// A class of files. All files of a class are requested equally often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileClass {
     pub name: String,
@@ -515,7 +515,7 @@ pub enum Source {
     Between(String, String),
 }
 
-/// The captured value, if the answer has several.
+/// The captured value, if the answer has several values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
     First,
@@ -626,7 +626,7 @@ impl Scenario {
             let mut names: Vec<String> = Vec::new();
             for step in flat(steps) {
                 match &step.verb {
-                    // Entries of new people belong to the run in any case.
+                    // Entries of new people are not listed: they always belong to the run.
                     Verb::Add { entry: Entry::Row(data), .. } if self.is_new(data) => {}
                     Verb::Add { dn, .. } => names.push(dn.to_string()),
                     Verb::ModifyDn { dn, new_rdn, new_superior, .. } if names.contains(&dn.to_string()) => {

@@ -130,7 +130,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         Rows::File { path, separator: first.unwrap_or(','), header: !table.has("columns") }
     }
 
-    /// Named values, in an order in which each follows the values that it uses.
+    /// Named values, in an order in which each value follows the values that it uses.
     pub(super) fn values(&mut self, root: Table<'d, 't>) -> Vec<String> {
         let entries = self.named(root, "values");
         for &(name, at, value) in &entries {

@@ -153,7 +153,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 ("password_policy", _) => Control::PasswordPolicy,
                 ("subentries", _) => Control::Subentries,
                 _ => {
-                    // A control of the form that lacks an arm above ends here, too, and is not sent.
+                    // A control of the form without a match arm above also ends here, and is not sent.
                     let Some(other) = table.table(name) else { continue };
                     Control::Other {
                         oid: name.to_owned(),

@@ -30,7 +30,7 @@ pub const MOST_NAMES: usize = 100;
 /// quadratic.
 pub const MOST_STEPS: usize = 10_000;
 
-/// The connection of steps that name none.
+/// The connection of steps that name no connection.
 const MAIN: &str = "main";
 
 /// The steps of the current operation so far.
