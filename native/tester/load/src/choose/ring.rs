@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most keys that a thread takes at once. With blocks of this size the shared counter costs nothing
-/// measurable.
+/// The number of keys that a thread takes together, at most. With blocks of this size the shared counter
+/// costs nothing measurable.
 const BLOCK: u64 = 256;
 
 #[derive(Debug)]

@@ -49,7 +49,7 @@ impl Sources {
     /// Opens a non-blocking socket and starts to connect it.
     ///
     /// On loopback the handshake is over when this returns, except under overload. So it is worth trying to
-    /// write at once; after `WouldBlock` the caller waits until the socket is writable.
+    /// write immediately; after `WouldBlock` the caller waits until the socket is writable.
     #[inline]
     pub fn connect(&mut self) -> io::Result<Socket> {
         let kind = Type::STREAM.nonblocking();

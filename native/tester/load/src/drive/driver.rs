@@ -74,7 +74,7 @@ struct Handle {
 
 /// Lanes running programs against one target, on their own threads.
 ///
-/// Dropping the engine stops all lanes at once.
+/// Dropping the engine stops all lanes immediately.
 pub struct Engine {
     workers: Vec<Handle>,
     programs: Vec<String>,

@@ -20,7 +20,7 @@ use crate::program::PoolPlan;
 use crate::record::recorder::Slot;
 
 /// Ids are used in turn, up to the largest id that is one byte in BER. There are about twice as many ids as
-/// places, so a freed id is not reused at once.
+/// places, so a freed id is not reused immediately.
 const LAST_ID: usize = 127;
 
 /// The id belongs to no request.

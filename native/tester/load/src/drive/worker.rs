@@ -289,7 +289,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Reads an answer for the batch; any other event is handled at once.
+    /// Reads an answer for the batch; any other event is handled immediately.
     #[inline]
     fn read_answer(&mut self, id: usize, event: &Event) {
         let Some(Some((_, lane))) = self.lanes.get_mut(id) else { return self.ready(id, event) };
@@ -309,7 +309,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Handles an event at once, unless it is an answer for the batch over one of several connections.
+    /// Handles an event immediately, unless the event is an answer for the batch over one of several
+    /// connections.
     fn ready(&mut self, token: usize, event: &Event) {
         match of_token(token) {
             (id, None) => self.on_lane(id, |lane, turn| lane.ready(event, turn)),

@@ -356,7 +356,7 @@ impl LaneData {
         }
     }
 
-    /// Rewinds a list and returns the number of its values; 0 if it is unknown.
+    /// Rewinds a list and returns the number of its values; 0 if the list is unknown.
     pub(crate) fn begin(&mut self, list: usize) -> u64 {
         let Some(value) = self.values.get_mut(list).filter(|value| value.known) else { return 0 };
         value.next = 0;

@@ -34,7 +34,7 @@ impl<P: Protocol> Walker for Walk<'_, P> {
         (!self.user.due.is_empty()).then_some(())
     }
 
-    /// The client reports a failed connection at once.
+    /// The client reports a failed connection immediately.
     fn is_opening(&self) -> bool {
         false
     }

@@ -230,7 +230,7 @@ impl<'c, L: Lower> Converting<'c, L> {
             && self.scenario.data.iter().all(is_people)
             && (connection.lives != Lifetime::User || !self.scenario.data.is_empty())
             && steps.iter().all(is_done)
-            // Otherwise rows of steps and rows of the connection would share names.
+            // Rows of steps must not have the names of the connection's rows.
             && !steps.iter().any(|step| [CONNECT, L::CLOSE, SEQUENCE].contains(&pass.row(&step.name)))
             && lasts;
         is_pass.then_some(pass)
@@ -580,7 +580,7 @@ fn closes(step: &Step, name: &str) -> bool {
     }
 }
 
-/// A pause of at most a year: scaling to a session can make longer pauses.
+/// A pause, limited to a year: scaling to a session could make longer pauses.
 pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
     // The cast saturates, and maps NaN to 0.
     let ns = ((mean_s * 1e9).round() as u64).min(LONGEST_PAUSE_NS);

@@ -165,7 +165,7 @@ fn operations_of_a_closed_schedule_belong_to_the_window_of_their_begin() {
     assert_eq!((window.in_flight, window.backlog), (3, 0));
     let longer =
         |window: &Totals| window.of("lookup").clock(Clock::Service).count_between(100_000_000, u64::MAX >> 1);
-    // On a busy machine some earlier operations may have lasted as long.
+    // On a busy machine some earlier operations may have lasted 100 ms, too.
     let before = longer(&window);
     responder.gate.open();
     add_late(&mut engine, &mut window);

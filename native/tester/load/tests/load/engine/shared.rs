@@ -409,7 +409,7 @@ fn a_target_that_is_down_is_retried_after_pauses() {
 #[test]
 fn a_server_that_reads_slowly_receives_every_request() {
     let server = Crowd::right(Manners { dawdles: true, ..Manners::default() });
-    // Each request has some 60 kB, more than a socket accepts at once.
+    // Each request has some 60 kB, more than a socket accepts in one write.
     let long = "y".repeat(60_000);
     let text = format!(
         "connection.main.outstanding = 32\nvalues.name = 'u{{user}}-{{iteration}}'\n[[operation]]\nname = 'o'\n\

@@ -14,7 +14,7 @@ pub fn acceptor() -> Acceptor {
     Acceptor::new(&ServerSpec::default(), &[b"http/1.1"]).unwrap()
 }
 
-/// A site with a second, TLS port, whose certificate is trusted.
+/// A site with a second port for TLS. Clients trust its certificate.
 pub struct Both {
     pub clear: Site,
     pub secure: Site,

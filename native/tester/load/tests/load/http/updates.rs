@@ -1,4 +1,4 @@
-//! No user is updated by two lanes at once, and every update is seen.
+//! Two lanes never update a user at the same time, and every update is seen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
