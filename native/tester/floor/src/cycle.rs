@@ -79,8 +79,8 @@ struct Opener<'l> {
 }
 
 impl Opener<'_> {
-    /// Opens a connection and sends the request at once: on loopback the connection is open when connect
-    /// returns.
+    /// Opens a connection and sends the request without waiting: on loopback the connection is open when
+    /// connect returns.
     #[inline]
     fn open(&mut self, place: usize) -> Result<Cycle, FloorError> {
         let target = self.load.target;
