@@ -116,7 +116,7 @@ pub struct Connection {
     pub lives: Lifetime,
     /// Maximum of requests in flight. Above 1, users share the connection.
     pub outstanding: u8,
-    /// `None` if the target's address decides.
+    /// `None` if the target's address decides whether TLS is used.
     pub tls: Option<Tls>,
     /// The name of the bind after opening; `None` if the command line decides.
     pub bind: Option<Template>,
