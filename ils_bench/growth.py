@@ -73,8 +73,7 @@ def warn_of_leftovers(
 ) -> tuple[PointWarning, ...]:
     """Warn of added entries that a scenario did not delete.
 
-    One remaining entry per user is no reason to warn: the test can end between an add and its
-    delete.
+    One entry per user is no leftover: the test can end between an add and its delete.
     """
     warnings = []
     for script in programs:

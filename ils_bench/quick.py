@@ -49,8 +49,7 @@ def text_of(options: IlsOptions) -> str:
             if options.filter is None:
                 lines.append("expect.entries = 1")
             elif options.verify != "none":
-                # Without this line a mistyped filter, which matches no entry, would give a high
-                # rate.
+                # A mistyped filter matches no entry, which would give a high rate.
                 lines.append('expect.entries = ">=1"')
         elif verb == "compare":
             lines.append(f"compare = {quote(dn)}")

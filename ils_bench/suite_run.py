@@ -58,8 +58,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         """
         is_foreign = not target.disposable and not self._disposable
         if is_foreign and self.request is None:
-            # Seeded people are removed after the test, even if the test is stopped during the
-            # seeding.
+            # Seeded people are removed even if the test is stopped during the seeding.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
             programs = self.programs
             preparing.run_with_progress(

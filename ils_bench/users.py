@@ -36,7 +36,7 @@ class SequenceUser(LaneUser):
 
     @classmethod
     def build(cls, options: IlsOptions) -> Sequence | Script:
-        """Return the sequence; a subclass may choose by options."""
+        """Return the sequence; a subclass can choose it by the options."""
         return cls.sequence
 
     def program(self) -> str:
@@ -50,7 +50,7 @@ class ScenarioUser(scenario_user.ScenarioUser):
     points = POINTS
 
 
-# Logins run only if named: the default people have no passwords.
+# Logins do not run unless the user names them, because the default people have no passwords.
 _CLASSES = scenario_user.user_classes(ScenarioUser, by_name=[LOGIN])
 # The web form preselects the first class.
 USERS = {"LookupUser": _CLASSES["LookupUser"], **_CLASSES}

@@ -4,14 +4,12 @@
         page = urllib.request.urlopen(personalized_site.url + "/enter?user=7").read()
         ...
 
-Each test gets a site or a database of its own, as it would get a `tmp_path`; a marker sets its
-arguments:
+Each test gets a site or database of its own, as it would get a `tmp_path`; markers set arguments:
 
     @pytest.mark.personalized_site(entries=20)
 
-Keyword arguments are those of `sitebench.PersonalizedSite`. To share a site between tests, make it
-in a fixture of your own with `personalized_site_factory`, which closes all its sites when the
-session ends.
+Keyword arguments are those of `sitebench.PersonalizedSite`. To share a site, make it in a fixture
+of your own with `personalized_site_factory`, which closes its sites when the session ends.
 """
 
 from __future__ import annotations

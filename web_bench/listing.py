@@ -1,4 +1,4 @@
-"""`sitebench web workloads`: tables of all workloads, or of the classes of one."""
+"""`sitebench web workloads`: tables of all workloads, or of one workload's classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers' web workloads in Locust, and any other from a scenario file.
+"""The papers' web workloads in Locust, and the workload of a scenario file.
 
 A locustfile with them is one line: `from web_bench.locustfile import *`.
 """

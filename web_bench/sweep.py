@@ -50,8 +50,7 @@ def _part(options: SweepOptions, workload: str) -> Part:
             raise BadInput("--clients and --stages both set the number of users", "leave one out")
         clients = (load.users,)
     if options.paper and not options.is_set("measure"):
-        # The papers on WebStone and WebCat print no length of a test, so all tests have WebBench
-        # 1.0's.
+        # WebStone and WebCat print no length of a test, so WebBench 1.0's length is used.
         ramp_s = 30.0 if name.startswith("webbench1-") else load.warmup
         load = load.assign(warmup=ramp_s, measure=600.0)
     return Part(narrow(combine(MeasureOptions, WebOptions), load), [name], clients)

@@ -1,4 +1,4 @@
-"""Comparison of a web server's files with those of a file set."""
+"""Comparison of a web server's files with a file set."""
 
 from __future__ import annotations
 
@@ -158,8 +158,7 @@ class _Client:
             self._connection.close()
             if not used_before or self._stopped:
                 raise
-            # A server may close an idle connection at any time (RFC 9112, 9.3.1), or send bytes
-            # beyond the previous body.
+            # A server may close an idle connection at any time (RFC 9112, 9.3.1).
             return self._response(path)
 
     def _connect(self) -> None:

@@ -194,7 +194,7 @@ def _one_spelling(dn: str) -> str:
 
 def line_of(file: str, row: int) -> int:
     """Return the number of the line in which a row begins; rows count from 0."""
-    # The limit is global to the process, which may be a program of the user.
+    # The limit is restored, because it applies to the whole process, possibly a user's program.
     usual = csv.field_size_limit(_LONGEST)
     try:
         with Path(file).open(encoding="utf-8-sig", newline="") as lines:

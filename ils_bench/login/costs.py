@@ -24,9 +24,7 @@ _COST_OF_TWO = frozenset((WarningKind.LOGIN_WRITES, WarningKind.LOGIN_REHASHES))
 """Warnings that a login takes CPU time for more than the check of a password."""
 
 _AT_EDGES = 0.1
-"""Largest allowed share of logins that overlap an edge of the window. Part of their CPU time is
-outside the window.
-"""
+"""Largest allowed share of logins that overlap an edge of the window."""
 
 _NOTE = (
     "A core carries the rate by the cores that the server used up. about: with idle cores, the "

@@ -1,8 +1,8 @@
 """One login before the load, which shows what a login changes in the directory.
 
 The entry is read before and after the login, with the rights of --bind-dn. Operational attributes
-do not reliably show a change: 389-DS keeps modifyTimestamp when it hashes a password again, and
-Samba has no entryCSN.
+do not show all changes: 389-DS keeps modifyTimestamp when it hashes a password again, and Samba has
+no entryCSN.
 """
 
 from __future__ import annotations
@@ -87,8 +87,7 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
         changed = _changes(initial, final)
         has_state = any(initial.get(attribute) for attribute in _WRITTEN)
         if set(changed) <= set(_ENTRY) and (changed or has_state):
-            # A second login follows: the first login also clears pwdFailureTime if wrong passwords
-            # set it.
+            # A second login follows, because the first login clears an old pwdFailureTime.
             time.sleep(_GRAIN_S)
             first = final
             login()
@@ -103,8 +102,7 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
 def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
-        # Seeding has logged in other people, but not the last person, whose hash can still change
-        # with the first login.
+        # Seeding has not logged in the last person, whose hash can still change.
         number = options.entries - 1
         return population.dn(number), population.password(number), ""
     accounts = accounts_in(options)

@@ -1,10 +1,9 @@
 """Protection against lockout: a run sends an account of the user's at most two wrong passwords.
 
 The protection covers `login --accounts` and scenario files that bind as rows of a CSV file. The run
-sends one wrong password on purpose, once per account, from one thread of one worker. The other can
-be a mistake in the CSV file: after a refused bind the row is not dealt again (`deal =
-"exclusive"`), and the run ends. The run file records wrong passwords of earlier tries of the same
-run.
+sends one wrong password per account on purpose, from one thread of one worker. A second can be a
+mistake in the CSV file: after a refused bind the row is not used again (`deal = "exclusive"`), and
+the run ends. The run file records wrong passwords of earlier tries of the same run.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ LIFT = f"--wrong-passwords {ANY}"
 """Option that permits locked accounts."""
 
 _SENT = "wrong_passwords"
-"""Key in the run file: the number of wrong passwords that an account may have received."""
+"""Key in the run file: the largest possible number of wrong passwords sent to an account."""
 _MOST = 2
 _REFUSED = "result:invalidCredentials"
 _TOO_MANY = "result:constraintViolation"
@@ -114,7 +113,7 @@ class Care:
                 )
 
     def watch(self, tallies: Iterable[Tally]) -> None:
-        """Raise at the first answer that may mean a locked account."""
+        """Raise at the first answer that possibly means a locked account."""
         for kind, example, many in _refusals(tallies, self._rows):
             self.note_refusal()
             if kind == _REFUSED and _LOCKED not in example:

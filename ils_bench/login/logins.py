@@ -35,9 +35,7 @@ WRONG = "wrong"
 PEOPLE: Profile = "person"
 """Default profile, because people of the papers' profiles have no passwords."""
 _PER_MILLE = 1_000
-"""Largest number of cards in the deck that mixes right and wrong logins. The share of wrong logins
-is rounded to whole cards.
-"""
+"""The share of wrong logins is rounded to a whole number of this many logins."""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 """Message of the engine about a wrong cell."""
 
@@ -105,8 +103,7 @@ def apply_accounts(options: IlsOptions) -> IlsOptions:
     if isinstance(options, EntriesOption) and not options.is_set("entries"):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():
-        # Every thread needs a row. A second try, which has one thread more, is left out if the
-        # number of threads is set.
+        # Every thread needs a row, so no second try may have one thread more.
         options = replace(options, threads=min(rows, engine_threads(None)))
     if not (options.wrong and is_careful(options)):
         return options

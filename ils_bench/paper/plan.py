@@ -70,9 +70,7 @@ class _DirectoryPlanOptions(MixPlanOptions):
 
 
 _LOOKUP_BYTES = 1_387.0
-"""Bytes of a lookup's request and answer. They follow from Table 6, (1.2 MB + 97 KB) / 935, and
-from our lookups, 1,283 + 104.
-"""
+"""Bytes of a lookup's request and answer: (1.2 MB + 97 KB) / 935 in Table 6, and 1,283 + 104."""
 
 _ENTRY_BYTES = 1_283.0
 """Bytes of a person in a lookup's answer."""

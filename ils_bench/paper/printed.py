@@ -29,9 +29,7 @@ SWEEP_1997 = PaperSweep(
 """Each operation runs 600 s at each size (page 8), with the clients of Tables 17 and 18."""
 
 TABLES_1997: dict[str, dict[str, dict[str, Any]]] = _PAPER["tables"]
-"""Tables by operation and machine. A table has its number, and the rows `ops_per_s` and others by
-size.
-"""
+"""Tables by operation and machine, each with its number, `ops_per_s` and other rows by size."""
 
 PRINTED_1997 = with_lab(_PAPER["table"])
 """Tables without figures of operations."""

@@ -69,9 +69,7 @@ from sitebench.units import format_bytes, plural
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
 _FIRST_KEYS = 1_000
-"""Number of people compared one by one, to name the first difference. This comparison takes 1 to 2
-s.
-"""
+"""Number of people compared one by one, in 1 to 2 s, to name the first difference."""
 _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes by naming attribute (RFC 4519, RFC 4524)."""
 
@@ -369,7 +367,7 @@ def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
 
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
-    """Remove the people in the journal, and with `seeded` those of `seed`."""
+    """Remove the people in the journal, and with `seeded` the people that `seed` added."""
     if seeded:
         # Raises for missing options before any person is removed.
         options = _to_empty(options)
@@ -500,8 +498,7 @@ def _remove_seeded(options: SeedOptions) -> None:
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population
     groups = _groups(options, parse_destination(options.target), population)
-    # Groups are removed before their members: a directory may refuse to delete a member of a group,
-    # or keep the deleted member's name in the group.
+    # A directory can refuse to delete members of a group, so groups are removed first.
     if groups is not None:
         say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
     if has_group(target, 0 if groups is None else groups.count):

@@ -62,12 +62,10 @@ def check_logins(options: SeedOptions, population: Population, remedy: str | Non
     """
     if not population.size or not population.password(0):
         return 0
-    # The sample begins with a person whose name is easily typed, so that the user can repeat the
-    # login.
+    # The first person's name is easily typed, so that the user can repeat the login.
     numbers = [index * population.size // SAMPLE for index in range(1, SAMPLE)]
     if (pool := spec_of(options, population.size).pool) is not None:
-        # If the directory has another pool size, the last person of the pool or the next person has
-        # another password.
+        # With another pool size, one of these two people has another password.
         numbers += [number for number in (pool - 1, pool) if number < population.size]
     sample = dict.fromkeys((easily_typed(population), *numbers))
     for number in sample:

@@ -1,8 +1,8 @@
 """Removal of people that runs added: at the end of a run, or later by the journal.
 
 Keys are handed out in order, in small blocks, so removal begins with the first key and may stop at
-the first long range without people. If the run also removed people, such a range may lie before
-people: then removal goes on to the last key that the run took.
+the first long range without people. If the run also removed people, people can follow such a range,
+so removal goes on to the last key that the run took.
 
 Where a person is missing, the next one is searched: a search costs a server less than a failed
 delete, which takes the write lock and is logged. A run knows how many keys it took, so at its end
@@ -64,7 +64,7 @@ def remove(
     `added` has the run's own counts; it is None after a crash.
     """
     if added is not None and not added.people:
-        # A directory that refused every add may refuse deletes, too.
+        # A directory that refused every add can refuse deletes too.
         journal.release(reservation)
         return 0
     population = generate(reservation.people).population
@@ -87,8 +87,7 @@ def remove(
         first = next_person(reservation.start)
     except SitebenchError:
         first = None
-    # Some identities may delete people but not find them: search again only if the first search
-    # succeeded.
+    # Identities that cannot find people may be able to delete them.
     sees = first is not None
     key = reservation.start if first is None else first
     while key < end and (empty < gap or key < scan_to):
@@ -118,5 +117,5 @@ def _scan_to(reservation: Reservation, added: Added | None) -> int:
         return min(reservation.start + added.keys, reservation.stop)
     if reservation.start < journal.FIRST_ADDED or reservation.sparse:
         return reservation.stop
-    # An interrupted removal may have emptied the first chunk.
+    # The first chunk can be empty after an interrupted removal.
     return reservation.start + 2 * CHUNK

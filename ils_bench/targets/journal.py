@@ -25,9 +25,7 @@ from sitebench.seeders.people import Spec
 FIRST_ADDED = 1_000_000_000
 """Key of the first person that a run adds, beyond all seeded people."""
 ROOM = 9 * FIRST_ADDED
-"""Number of keys from FIRST_ADDED on that have as many digits as FIRST_ADDED, so that all names
-have the same length.
-"""
+"""Number of keys with as many digits as FIRST_ADDED, so that all names have the same length."""
 
 
 class Reservation(msgspec.Struct, frozen=True):
@@ -91,8 +89,7 @@ def reserve(
 ) -> Reservation:
     """Reserve `keys` people: from `first` on, or by default from a free key.
 
-    With `first`, which is for seeded people, the keys can have a reservation of a crashed run
-    already.
+    Keys from `first` on (seeded people) can already be in the reservation of a crashed run.
     """
     process = psutil.Process()
     with _exclusive_lock():

@@ -1,9 +1,9 @@
-"""A directory of the user's, which is probed, and left as it was.
+"""A directory of the user's: it is probed, and entries that a test adds are removed.
 
-A test that needs people uses those in the directory, or adds missing ones and removes them again.
-It adds people only with --i-own-this-target, or for an operation that adds people anyway. The
-people of a smaller size are the first ones of a larger size, so bisection finds the first missing
-person; a complete directory is not written to.
+A test that needs people uses the people in the directory, or adds missing people and removes them
+again. It adds people only with --i-own-this-target, or for an operation that adds people anyway. A
+larger population begins with the people of a smaller one, so bisection finds the first missing
+person. To a complete directory nothing is written.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _LOOKED_FOR = 50
 """Number of samples in the search for later people, before missing people are added."""
 
 _SENT_AT_ONCE = 1_000
-"""Upper bound of adds in flight when the first one is refused."""
+"""Upper bound of adds in flight when the directory refuses the first add."""
 
 
 _PACKAGED: Final = 1 << 30
-"""Size limit in Debian's package (olcDbMaxSize); clients cannot read the actual one."""
+"""Size limit in Debian's package (olcDbMaxSize); clients cannot read the actual limit."""
 _ENOUGH: Final = 0.8
 _BYTES: Final = {"person": 1_600, "posix": 1_650, "paper": 4_600}
 """Bytes of a person in an mdb database with the package's indexes; measured with 20,000 people and
@@ -136,7 +136,7 @@ def make_ready(
 ) -> Callable[[], object]:
     """Add missing people that programs need; return the function that removes them.
 
-    Raise if people are missing and may not be added.
+    Raise if people are missing and permission to add them is missing.
     """
     needing = [program.name for program in programs if program.needs_people]
     adds = any(program.adding for program in programs)
@@ -207,10 +207,10 @@ def _begins(dn: str, rdn: str) -> bool:
 def _has_people(
     target: OpenDirectory, people: Spec, operations: str, kinds: str, names_option: str
 ) -> None:
-    """Refuse a test if the directory lacks one of its first people or the last.
+    """Refuse a test if the directory lacks the last person, or one of the first people.
 
-    `kinds`: options of the `seed` command that adds the people, beside their number;
-    `names_option`: options that name people of the user's instead.
+    `kinds` are further options of the `seed` command that adds the people. `names_option` are
+    options that name people of the user's instead.
     """
     from ils_bench.targets.probe import connect, exists, missing
 

@@ -158,8 +158,7 @@ def open_target(
             "leave --names out, or name your directory with --target ldap://host:port",
         )
     if options.target in OWN_TARGETS:
-        # This process makes the hashes and shows the progress; the target's process reads them from
-        # the cache.
+        # The target's process reads the hashes from the cache.
         make_hashes(generate(people))
     if options.target == "embedded":
         config = directory_config(options)

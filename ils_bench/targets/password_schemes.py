@@ -1,6 +1,6 @@
 """Password hashes that directory servers accept; the root DSE identifies the server.
 
-A server that does not know a scheme may take the hash itself for the password. The table of
+A server that does not know a scheme can use the text of the hash as the password. The table of
 docs/targets.md is generated from this module.
 """
 

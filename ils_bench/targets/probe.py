@@ -36,7 +36,7 @@ from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 _Watch = Callable[[socket.socket], None]
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 WHOLE_S = 10.0
-"""Time limit of a probe, and of one answer."""
+"""Time limit of a whole probe, or of a whole answer."""
 _SILENCE_S = 5.0
 """Time limit between two bytes."""
 _SUCCESS, _NO_SUCH_OBJECT, _INVALID_CREDENTIALS = 0, 32, 49
@@ -161,7 +161,7 @@ def connect(
                 open_connection(connection, address)
                 deadline.watch(connection.socket)
                 bound = connection.bind(read_server_info=False)
-            # ldap3 wraps only some errors.
+            # ldap3 raises errors of its own and of other libraries.
             except Exception as error:
                 raise _nonsense(address, error, deadline) from error
             if not bound:

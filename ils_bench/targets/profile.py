@@ -64,7 +64,7 @@ def _classes(connection: Any) -> list[bytes]:
     (subschema, *_) = _root_dse(connection).get("subschemaSubentry") or [b""]
     if not subschema:
         return []
-    # Servers show the schema only to a search for its class (RFC 4512 section 4.4).
+    # A server shows the schema if a search asks for its class (RFC 4512 section 4.4).
     schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
     return schema.get("objectClasses", [])
 

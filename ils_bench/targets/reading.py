@@ -33,8 +33,7 @@ _AT_ONCE = 16_384
 _LONGEST_HEAD = 2 + 127
 """Tag and the longest length of BER (X.690 8.1.3.5)."""
 
-# Any result may have a referral (RFC 4511 4.1.9); ldap3 cannot decode a referral in the results of
-# bind and StartTLS.
+# ldap3 itself cannot decode a referral (RFC 4511 4.1.9) in a result of bind or StartTLS.
 for context in (asn1.BIND_RESPONSE_CONTEXT, asn1.EXTENDED_RESPONSE_CONTEXT):
     context.setdefault(3, asn1.decode_sequence)
 

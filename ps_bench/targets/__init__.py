@@ -1,1 +1,1 @@
-"""Targets: the embedded site, in its own process or in this one, or the user's site."""
+"""Targets: the embedded site, in a process of its own or in this process, or the user's site."""

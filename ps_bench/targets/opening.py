@@ -19,7 +19,7 @@ from sitebench.targets.tls import Trust
 OWN_TARGETS = ("embedded",)
 
 _WAY_IN = b"<form method=get action=/enter>"
-"""A form on the front page of a personalized site, which no other site has."""
+"""A form on the front page of personalized sites; other sites do not have this form."""
 
 
 def spec_of(options: PsOptions) -> UpdSpec:
@@ -37,7 +37,7 @@ def open_target(
     scenarios: Iterable[Script] = (),
     progress: Progress = lambda done, total: None,
 ) -> OpenSite:
-    """Open the site of options; an embedded one serves a copy of its database."""
+    """Open the site of options; an embedded site serves a copy of its database."""
     if options.target not in OWN_TARGETS:
         refuse_limits(options.target, options.target_limits)
         refuse_log(options)
@@ -66,7 +66,7 @@ def open_target(
 
 
 def address(options: PsOptions, scenarios: Iterable[Script]) -> OpenSite:
-    """Return a site of the user's; raise if built-in operations would miss their pages there."""
+    """Return a site of the user's; raise if it lacks the pages that built-in operations request."""
     site = open_live(options)
     own_paths = [scenario.path for scenario in scenarios if scenario.path in SUITE.operations]
     if own_paths and _WAY_IN not in site.probe().body:

@@ -79,7 +79,7 @@ class Stages(msgspec.Struct, frozen=True):
 def stages(points: Sequence[CurvePoint]) -> Stages | None:
     """Return the stages; None if points are too few, or if the rate still rises.
 
-    None too if two points have the same number of clients, as the points of `vary` have.
+    Return None too if two points have the same number of clients, as the points of `vary` have.
     """
     if len({point.clients for point in points}) < len(points):
         return None
@@ -121,7 +121,7 @@ def useful_peak(points: Sequence[Series]) -> CurvePoint | None:
 def peak_of(points: Sequence[Series], figure: str = "requests_per_s") -> Series | None:
     """Return the point with the highest value of a figure; None if no point is usable.
 
-    Points with many failures are excluded: failures may be faster than answers.
+    Points with many failures are excluded, because failures can be faster than answers.
     """
     sound = [
         point
@@ -185,7 +185,7 @@ _OF_A_LOAD = frozenset(("arrivals", "threads", "until", "timeout", "seed"))
 
 
 def unlike(points: Iterable[Series]) -> list[str]:
-    """Return the settings that differ between points, except those of the load."""
+    """Return the settings that differ between points, except settings of the load."""
     setups = [{**point.spec.settings, "target": point.spec.target} for point in points]
     names = dict.fromkeys(name for setup in setups for name in setup)
     return [

@@ -17,8 +17,7 @@ WEBSTONE_MBIT = 2**20
 """A megabit in WebStone's source, and in the capacity table of 1996."""
 
 LINE_EFFICIENCY = {"50K": 0.75, "250K": 0.94}
-"""Used share of a line in the capacity table of 1996, by bytes per connection: 1536 / 2048 and
-385.1 / 409.6."""
+"""Used share of a line, by bytes per connection (capacity table of 1996)."""
 
 BITS_PER_K = {"bits": 1024, "bytes": 8 * 1024}
 """Bits of a K: in the capacity table of 1996, and in file sizes."""

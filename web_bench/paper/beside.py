@@ -1,4 +1,4 @@
-"""Tables of the four papers, with today's figures beside the printed ones.
+"""Tables of the four papers, with today's figures beside the printed figures.
 
 Tables of configurations are shown as printed. Cells of workloads that were not measured are empty.
 """

@@ -34,8 +34,7 @@ _MOST_WRONG = 0.001
 """Largest share of wrong answers in a valid point."""
 
 _LEAST_REQUESTS = 1_000
-"""Least number of requests for a warning of other sizes: with fewer requests, chance can explain
-the difference."""
+"""Least number of requests for a warning of other sizes; with fewer, sizes differ by chance."""
 
 
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
@@ -184,8 +183,8 @@ def _not_there(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
 def _other_sizes(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
     """Return a warning if the bytes per request differ from the mean of the workload's files.
 
-    The WebStone report of 1996 would get this warning: it has 19 KB per connection, for files with
-    a mean of "roughly 7 KB".
+    The WebStone report of 1996 would get this warning: 19 KB per connection, where the text says
+    "roughly 7 KB".
     """
     received, mean = figures["bytes_per_request"], figures["mean_bytes"]
     if received is None or mean is None or requests < _LEAST_REQUESTS:

@@ -110,8 +110,7 @@ def per_client(point: Series) -> str:
 def client_latency(point: Series) -> str:
     """Return the mean latencies of the clients with the most and the least requests.
 
-    Without pauses and schedule, a client's mean latency is the length of the window divided by the
-    client's requests.
+    Without pauses and schedule, a client's mean latency is the window's length / its requests.
     """
     lowest, highest = (point.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
     think_s = parse_duration(point.spec.settings.get("think", "0s"))

@@ -33,7 +33,7 @@ def install(folder: Path, program: str | None = None) -> Path:
 def digest(program: str | None) -> str:
     """Return the digest of the user's program, or of the output of sitebench's own.
 
-    sitebench's own program is compiled for each release; servers depend on its output only.
+    sitebench's own program is compiled for each release, and its output alone matters to servers.
     """
     if program is not None:
         return hashlib.sha256(Path(program).read_bytes()).hexdigest()

@@ -25,7 +25,7 @@ _CGI_AT_ONCE = 16
 
 _PARAMETER = r'"(?:\\.|[^"\\])*"|' r"'(?:\\.|[^'\\])*'|(?:\\.|\$\{\w+\}|[^\\\"';{}#\s])+"
 _VALUE = rf"(?:{_PARAMETER})(?: +(?:{_PARAMETER}))*"
-"""A quoted parameter may contain anything; outside quotes, `;`, braces and `#` end the
+"""A quoted parameter can contain every character; outside quotes, `;`, braces and `#` end a
 directive."""
 _FIXED = "  # The rest is needed as it is.\n"
 _TLS = """\

@@ -107,7 +107,7 @@ def open_target(
     workloads: Sequence[Workload],
     progress: Progress = lambda written, total: None,
 ) -> OpenWeb:
-    """Open the server of options; one started here serves the files of the workloads."""
+    """Open the server of options; a server started here serves the files of the workloads."""
     check(options, workloads)
     if options.target not in OWN_TARGETS:
         refuse_limits(options.target, options.target_limits)
@@ -242,8 +242,7 @@ def _open_embedded(
         clear = secure
     limits = options.target_limits
     processors = (limits and limits.processors) or usable_cores()
-    # Programs run on any core. A second server, with as many threads, serves requests over TLS; if
-    # all are over TLS, the first server is idle.
+    # Programs run on any core. With some requests over TLS there are two servers.
     runs_programs = not cgi.KINDS.isdisjoint(kinds)
     threads = options.target_threads * (2 if with_tls and not options.tls else 1)
     facts["cores"] = processors if runs_programs else min(threads, processors)

@@ -74,8 +74,7 @@ class Server(msgspec.Struct, frozen=True):
     name: str
     package: str
     template: str
-    """The user's directives replace lines of the template before `fixed`, or are added before
-    `fixed`."""
+    """Directives of the user replace lines before `fixed`, or are added before it."""
     fixed: str
     directive: str
     """Format of a directive."""
@@ -131,8 +130,8 @@ def serving(
 ) -> Iterator[Started]:
     """Serve a folder with the server of a module, with `tls` also at a second port.
 
-    `directives` replace those of the configuration, or are added to it. `kinds` are the needed
-    kinds of programs, by default all: no other program is started.
+    `directives` replace equal directives of the configuration, or are added to it. `kinds` are the
+    kinds of programs to start, by default all.
     """
     host = confinement.host or "127.0.0.1"
     request = {
@@ -183,8 +182,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
         if docroot is None:
             (folder / "docroot").mkdir()
         else:
-            # The configuration names this link, because some characters of a path have a meaning
-            # there.
+            # The configuration names this link: it could misread characters of the path.
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
         install(folder / "programs", request["cgi_program"])
@@ -296,8 +294,7 @@ def _launch(
     folder: Path,
 ) -> subprocess.Popen[bytes]:
     """Start a shell that starts the programs, and then executes the server, their parent."""
-    # A shell gives background processes an empty standard input, so they get the socket by
-    # descriptor 3.
+    # Descriptor 3 is the socket: a shell empties the standard input of background processes.
     begun = "".join(f"{shlex.join(command)} <&3 3<&- & " for command in helpers)
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
     with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:
