@@ -27,8 +27,7 @@ _MOST_SLOTS = 120
 class Result:
     """A measurement: a point with its histogram and its timeline.
 
-    `print` writes the result as a line. A notebook shows it as a table and a chart of operations
-    per second.
+    `print` shows the result as a line, and a notebook as a table and a chart.
     """
 
     point: PointResult
