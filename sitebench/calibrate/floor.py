@@ -1,7 +1,6 @@
 """The least cost of an exchange on this machine: two native loops, each in a thread.
 
-The loops parse, look up and check nothing, so their rate is an upper bound for a load generator and
-a target on this machine.
+The loops parse and check nothing, so their rate is an upper bound for load generator and target.
 """
 
 from __future__ import annotations
