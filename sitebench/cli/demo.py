@@ -89,8 +89,7 @@ class _Sweep:
             return 0, self.suite.demo.points
         with RunFile(self.file) as run:
             command: Any = run.manifest().get("command")
-            # Points with a number of threads are second tries, which do not count as further
-            # points.
+            # A point with a number of threads is a second try, which is not counted.
             states = [point.status for point in run.points() if point.spec.threads is None]
         if command and again(command, self.file) != again(["sitebench", *self.argv], self.file):
             raise BadInput(
@@ -137,7 +136,7 @@ def _command(root: Any, argv: Sequence[str]) -> None:
 
 
 def _span(seconds: float) -> str:
-    """Return a range of time, because windows may grow, and points get second tries."""
+    """Return a range of time, because windows can grow and points can get second tries."""
     if seconds < 100:
         return f"{seconds:.0f} to {2 * seconds:.0f} s"
     return f"{seconds / 60:.0f} to {2 * seconds / 60:.0f} min"

@@ -91,7 +91,7 @@ def as_text(run: RunFile, form: str, rows: str = "points") -> Iterator[str]:
 def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if out == "-":
         if sys.stdout.isatty():
-            # A run file may be a stranger's, with characters that a terminal obeys.
+            # A run file from a stranger can have characters that a terminal obeys.
             lines = (printable(line, len(line)) for line in lines)
         print_lines(lines)
         return

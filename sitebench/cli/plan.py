@@ -156,7 +156,7 @@ def _write(
     rates: Mapping[str, Sequence[RateTable]],
     machine: str,
 ) -> None:
-    """Write the planned suite and the other suites of the run; without a run, all suites."""
+    """Write the planned suite and the other suites of the run, or without a run all suites."""
     from sitebench.plan.workbook.workbook import Planned, example, write
 
     name = answer.suite.name

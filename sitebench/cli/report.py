@@ -58,8 +58,7 @@ def report(options: _ReportOptions, run: Sequence[Path]) -> None:
             sections.insert(1, compared)
         html = build.html(loaded, sections, options.title)
         markdown = build.markdown(loaded, options.title)
-    # The name of the page has the names of all its runs, cut because a file name has 255 bytes at
-    # most.
+    # A file name has 255 bytes at most, so the names of several runs are cut.
     name = run[0].stem if len(run) == 1 else "+".join(path.stem for path in run)[:60]
     page = run[0].with_name(f"{name}.html") if options.out is None else Path(options.out)
     write(page, html)

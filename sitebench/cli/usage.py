@@ -1,4 +1,4 @@
-"""click's errors about a command line, as a line and its remedy."""
+"""click's errors about a command line, turned into errors with a remedy."""
 
 from __future__ import annotations
 
