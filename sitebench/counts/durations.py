@@ -25,7 +25,7 @@ FAR_OUT = (99.0, 99.9, 99.99, 99.999)
 
 
 def percentile_ns(histogram: Histogram, q: float) -> int | None:
-    """Return a percentile; None with too few samples beyond it."""
+    """Return a percentile; None if too few samples are beyond it."""
     # Computed in thousandths of a percent, because the float 100.0 - 99.9 is below 0.1.
     beyond = histogram.count * (100_000 - round(q * 1_000))
     return histogram.percentile(q) if beyond >= LEAST_BEYOND * 100_000 else None
@@ -54,8 +54,8 @@ class Durations(msgspec.Struct, frozen=True):
     intervals: Mapping[str, tuple[float, float | None]] = {}
     """The 95 % intervals of percentiles; an interval without an upper end is one-sided."""
     too_alike: Mapping[str, float] = {}
-    """For a percentile without an interval, because half seconds are too correlated: the length in
-    seconds of a window that would have one."""
+    """If half seconds are too correlated for an interval: seconds of a sufficient window, by
+    percentile."""
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:

@@ -60,7 +60,7 @@ def forget(path: str, point: str) -> None:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file; as the log names people, only its owner can read a new file."""
+    """Open a file; a new file is readable by its owner alone, because the log names people."""
     return os.open(path, flags, 0o600)
 
 

@@ -21,7 +21,7 @@ TOLERANCE = 0.02
 
 
 class LittlesLaw(msgspec.Struct, frozen=True):
-    """Both sides in lanes, and the relative deviation `off` of the clocks' side."""
+    """Both sides of the law in lanes, and `off`, the relative deviation of the clocks' side."""
 
     lanes: float
     from_clocks: float

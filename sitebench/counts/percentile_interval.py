@@ -2,7 +2,7 @@
 
 A percentile is a rank, so its error is the error of a share: the share of operations that take
 longer than a value. The interval reaches from the largest value that surely more operations exceed
-to the smallest value that surely fewer exceed (test inversion).
+than this share to the smallest value that surely fewer operations exceed (test inversion).
 
 Operations are not independent: a stall of 20 ms at 10,000/s is one event and 200 samples. So the
 error of a share is estimated from the window's half seconds. Independent operations have binomial
@@ -15,12 +15,12 @@ interval, but the length of a window that would suffice.
 The variance of the share equals that of a number of independent operations (Korn and Graubard
 1998), whose binomial interval is Wilson's with continuity correction. This number of operations
 times the share is the number of separate events beyond a value. With fewer than five events beyond
-the upper end the interval is one-sided. Events that are rarer than the window is long are not in
-the interval.
+the upper end the interval is one-sided. The interval does not cover events that occur less than
+once in a window.
 
-Operations that were given up rank as in `counts.durations` and count as one event, because the
-half seconds have none of them. No upper end is beyond the shortest of them, and a percentile that
-is a lower bound has no interval.
+Operations that were given up rank as in `counts.durations` and count as one event, because they are
+in no half second. No upper end is beyond the shortest time until an operation was given up, and a
+percentile that is a lower bound has no interval.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ _LEAST_INDEPENDENT = 4.0
 """The least number of independent half seconds to which a window has to be equivalent."""
 
 _DOUBT = 0.5
-"""The greatest allowed probability that the window is equivalent to fewer independent half
-seconds."""
+"""The greatest allowed probability of fewer independent half seconds."""
 
 _WOULD_DO = 3.0
 """A window of this multiple of `_LEAST_INDEPENDENT` usually has an interval."""
@@ -75,8 +74,8 @@ Bounds = tuple[float, float | None]
 class Intervals(msgspec.Struct, frozen=True):
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
-    """By percentile without an interval, because half seconds are too correlated: the length in
-    seconds of a window that would have one."""
+    """If half seconds are too correlated for an interval: seconds of a sufficient window, by
+    percentile."""
 
 
 def too_alike_to_tell(would_do_s: float) -> str:
@@ -115,8 +114,7 @@ class _Spread(msgspec.Struct, frozen=True):
     independent: float
     """The number of independent operations with the same variance."""
     would_do: float | None = None
-    """The number of half seconds with which a window would have an interval, if this window has
-    none."""
+    """The number of half seconds that would suffice, if this window's do not."""
 
     @property
     def events(self) -> float:

@@ -75,15 +75,15 @@ class Drain(msgspec.Struct, frozen=True):
     waiting_ns: int
     underway_ns: int
     lane_counts: Sequence[int] = ()
-    """Requests that succeeded, by lane; the lanes of several processes follow one another."""
+    """Number of successful requests by lane; lanes of all processes are in one sequence."""
     backlog: int = 0
     in_flight: int = 0
     owed: int = 0
     late: Sequence[StepTotals] = ()
-    """Operations due before the last cut, in the window that it ended. Operations in `steps` were
-    due after the cut."""
+    """Operations due in the previous window; `steps` has the operations due in the current
+    window."""
     older: Sequence[StepTotals] = ()
-    """Operations due before the window of `late`."""
+    """Operations due before the previous window."""
     without_row: int = 0
     """Number of users that have ended since the start, because no row was left for them."""
     row_wait_ns: int = 0

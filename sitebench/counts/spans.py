@@ -22,8 +22,7 @@ from sitebench.counts.stages import Stages
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
 _HELD_BACK_S = 2.0
-"""Drains are due every half second. If this time passed since the last drain, the load generator
-had no core."""
+"""The load generator had no core if a drain, due every half second, took this long."""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -127,8 +126,7 @@ class SpanCounts:
         """Divide the load generator's time since the last drain among the spans."""
         begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
         seconds = end_s - begin_s
-        # One waiting operation is no sign of lateness, because it can become due at the moment of
-        # the drain.
+        # A single waiting operation may have become due at the moment of the drain.
         waits = drained.backlog > 1 and 2 * drained.in_flight < drained.lanes
         late = waits or seconds >= _HELD_BACK_S
         while begin_s < end_s:

@@ -1,8 +1,8 @@
-"""`--stages 30s:100,1m:500`: a load that rises and falls, as on a Monday morning.
+"""`--stages 30s:100,1m:500`: a load that rises and falls, such as on a Monday morning.
 
-A stage is its length and the rate at its end, in operations a second. Within a stage the rate is
-linear; it begins at the end of the stage before, or at 0 (k6's stages of arrivals). The engine
-computes when operations are due (`native/tester/load/src/choose/schedule.rs`).
+A stage has a length, and a rate at its end in operations a second. Within a stage the rate changes
+linearly, from the rate at the end of the stage before, or from 0 (k6's stages of arrivals). The
+engine computes when operations are due (`native/tester/load/src/choose/schedule.rs`).
 
 With `30s:100 users`, `locust/role_local.py` starts and stops users.
 """
@@ -33,16 +33,14 @@ _LEAST_S = 0.001
 _MOST_S = 86_400.0
 """A day: a table of 1,440 minutes is still readable."""
 _MOST_STAGES = 1_500
-"""Largest number of stages, more than the minutes of a day. The kernel limits the length of an
-argument."""
+"""Largest number of stages: more than the minutes of a day, and short enough for an argument."""
 _MOST_NAMED = 5
 _MINUTE_S = 60.0
 WITHIN_MINUTES_S = 180.0
 """The least length with spans of a minute: fewer than three spans are no curve."""
 _SHORT_S = (1.0, 2.0, 5.0, 10.0, 20.0)
 _MOST_SHORT = 12
-"""Largest number of spans of a short test; more spans would have too few operations for a
-percentile."""
+"""Largest number of spans of a short test, so that each has operations for a percentile."""
 
 
 class Stage(msgspec.Struct, frozen=True):

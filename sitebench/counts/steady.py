@@ -2,8 +2,8 @@
 
 The window is cut into slots of about half a second. The slope of their rates is Theil and Sen's:
 the median slope of all pairs of slots, which a single slot with another process does not move. The
-significance of a slope depends on the autocorrelation of the rates, as a busy machine is busy for
-seconds at a time. The autocorrelation is estimated from the differences of neighbours, after
+significance of a slope depends on the autocorrelation of the rates, because a busy machine is busy
+for seconds at a time. The autocorrelation is estimated from the differences of neighbours, after
 removal of a monotone trend: if slots are independent, a rise is followed by a fall, and in a random
 walk it is not. With few slots the estimate is rounded up, in the target's favour.
 
@@ -12,9 +12,9 @@ or in a half of it. Halves matter because a window that begins before the target
 steady end and no steady mean. If a larger drift is not significant, the window is too short to
 decide; a window of the default length is then made longer (`locust.role_local`).
 
-On an open schedule the throughput is the rate of arrivals. So two other figures are tested: the
-logarithm of the slots' mean latency, in the same way, and the growth of the queue, in which
-operations have no latency yet.
+On an open schedule the throughput is the rate of arrivals. So the logarithm of the slots' mean
+latency is tested in the same way. The growth of the queue is tested too, because operations in the
+queue have no latency yet.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ _DRIFT = 0.05
 """The smallest change of the rate within a window that makes the window unsettled: 5 %."""
 
 _LATENCY_DRIFT = 0.25
-"""The smallest change of latency that makes a window unsettled. A queue that is 80 % busy has it if
-operations cost 5 % more."""
+"""The smallest change of latency that makes a window unsettled, as for `_DRIFT` at 80 % load."""
 
 _LATENCY_DOUBT = 1.0
 """If a change of latency is not significant, it counts from a doubling or halving on. Smaller
@@ -53,15 +52,13 @@ _FALSE_ALARM_RATE = 0.002
 up to 4 % if slots have an autocorrelation of 0.95 (simulated)."""
 
 _DOUBT = 4.0
-"""Number of standard errors, 1 / sqrt(slots), by which the true autocorrelation is assumed to
-exceed the estimate at most."""
+"""Standard errors, 1 / sqrt(slots), that are added to the estimate of the autocorrelation."""
 
 _SMOOTH = 3
-"""Slots on each side over which the trend is smoothed, because a trend in steps would follow
-chance."""
+"""Slots on each side over which the trend is smoothed, so that it follows chance less."""
 
 _SHORTEST_S = 0.4
-"""Shorter drains are merged, as the drains at the ends of a phase last milliseconds."""
+"""Shorter drains are merged, because the drains at the ends of a phase last milliseconds."""
 
 _MAX_SLOTS = 240
 """Longer windows have longer slots, because the slope is computed from all pairs."""

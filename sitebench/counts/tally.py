@@ -69,8 +69,7 @@ class Tally(msgspec.Struct):
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
-    """The length of the merged windows of several workers, chosen so that the workers' rates add
-    up."""
+    """The length of several workers' merged windows with which the workers' rates add up."""
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:

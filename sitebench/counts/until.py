@@ -1,4 +1,4 @@
-"""`--until p99:5%`: a window that goes on until a percentile is precise enough.
+"""`--until p99:5%`: a window that lasts until a percentile is precise enough.
 
 A precision of 5 % means that half of the percentile's two-sided 95 % interval
 (`counts.percentile_interval`) is at most 5 % of the percentile.
