@@ -1,1 +1,1 @@
-"""Measuring points: one, a sweep of them, judged by objectives."""
+"""Measurement of a point or of a sweep of points, and judgement by objectives."""

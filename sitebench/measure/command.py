@@ -172,7 +172,7 @@ def measure(
 ) -> None:
     """Measure the missing points, print the results in `order`, and judge them.
 
-    Each repeat is a separate point. If `grows`, windows may be lengthened. The tables of `first`
+    Each repeat is a separate point. If `grows`, windows can be lengthened. The tables of `first`
     are always printed, the papers' `tables` on request. `lot` draws the order of stages in a
     repeat.
     """
@@ -199,8 +199,7 @@ def measure(
             last.callback(afterwards)
             if options.junit is not None:
                 keep = (Path(options.junit), specs, store, options.objective)
-                # The file is also written before the first point, so that an error of writing
-                # appears at once.
+                # The file is also written at the start, so that an error appears at once.
                 _write_junit(*keep)
                 last.callback(_write_junit, *keep)
             results = run_sweep(planned, store, reporter)

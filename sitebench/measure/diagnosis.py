@@ -30,7 +30,7 @@ _OTHERWISE = (
 )
 NOT_ALLOWED_REMEDY = "bind as a user with this right: --bind-dn DN --password-file FILE"
 NOT_ALLOWED = frozenset(("result:strongerAuthRequired", "result:insufficientAccessRights"))
-"""Failures of requests that the bound user may not make."""
+"""Failures of requests for which the bound user has no rights."""
 
 _KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
     None: (PointFailed, NOTHING_REMEDY),

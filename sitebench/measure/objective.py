@@ -12,7 +12,7 @@ steps, or of failed operations of a scenario; `cpu` is the target's CPU, where 1
 value that is not known (a percentile with too few samples beyond it; a bound such as `>= 3 s` for a
 condition of 5 s; the CPU of a remote target) neither meets its condition nor misses it.
 
-A condition may be about one operation of a point with several operations.
+A condition can apply to one operation of a point with several operations.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class _Condition(msgspec.Struct, frozen=True):
             return _ConditionResult(self, ObjectiveState.UNKNOWN, None, *self._missing(result))
         met = OPERATORS[self.operator](value, self.bound)
         state = ObjectiveState.MET if met else ObjectiveState.BROKEN
-        # The measured value is a bound: a true value on its other side might change the state.
+        # The measured value is a bound, and the true value could have the other state.
         sign = metric.sign(result)
         met_if_lower = self.operator.startswith("<")
         if (sign == ">= " and met == met_if_lower) or (sign == "<= " and met != met_if_lower):

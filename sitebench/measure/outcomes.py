@@ -1,7 +1,8 @@
 """The outcome of a point for a pipeline: passed or not, and why.
 
-A point passes if it was measured, is valid and meets the objective, and its target has not died. It
-does not pass if the load generator was the limit: the target's figure is unknown then.
+A point passes if it was measured, is valid and meets the objective, and its target has not died. A
+point does not pass if the load generator was the limit, because the target's figure is unknown
+then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The runner of a command: a process that measures its points one after another.
 
-Locust patches the standard library of its process, and must be able to fail without ending the
-sweep. Results come back through the run file.
+The process is separate because Locust patches the standard library, and because a failure of Locust
+must not end the sweep. The run file has the results.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sitebench.system.programs import last_line, python_module
 
 POLL_S = 0.25
 GRACE_S = 60.0
-"""Time that a point may take to start, and again to end after its clean-up."""
+"""Time limit for the start of a point, and also for its end after the clean-up."""
 CLEANUP_NOTICE_S = 2.0
 """A clean-up that takes longer than this is announced."""
 LEAVES = "; Ctrl-C now leaves the rest there"
@@ -49,8 +49,8 @@ class Request(msgspec.Struct, frozen=True):
     least_workers: int
     """The number of workers that suffice after `--workers-wait`."""
     passwords: Mapping[str, str]
-    """Passwords by environment variable. Other users could read these if the process started with
-    them."""
+    """Passwords by environment variable; other users could read these at the start of the
+    process."""
 
 
 def most_s(spec: PointSpec) -> float:

@@ -61,7 +61,7 @@ class LiveProgress(Reporter, Closing):
         grows: bool = False,
         judged: Callable[[PointResult], str | None] | None = None,
     ) -> None:
-        """`grows` if windows may be lengthened; `judged` returns what is wrong with a result."""
+        """`grows`: windows can be lengthened. `judged` returns the fault of a result."""
         self._console = Console(stderr=True, quiet=quiet)
         self._named, self._grows, self._judged = named, grows, judged
         self._looked = quiet

@@ -4,7 +4,7 @@ Every point is confirmed in the run file before the next point starts, and a swe
 has all its points opens no target.
 
 If the load generator was the limit and the target's machine had CPU left, the point gets a second
-try with one more engine thread. Both tries are kept, and the better one counts: the thread can help
+try with one more engine thread. Both tries are kept, and the better try counts: the thread can help
 the load generator, or take a core from the target. Runs that are compared pair by pair have no
 second tries, so that both points of a pair have the same threads.
 """
@@ -56,7 +56,7 @@ def repeat_stages(
 ) -> list[Stage]:
     """Return all stages once per repeat, so that drift affects them equally.
 
-    With `lot` their order is drawn anew in each repeat, so that no stage is always the first.
+    `lot` draws the order of stages in each repeat, so that no stage is always the first.
     """
     return [
         replace(stage, tests=[test.again(replace(test.spec, repeat=n)) for test in stage.tests])

@@ -23,7 +23,7 @@ _FOR_WORKERS = ("spec", "user_classes", "scenario", "data", "first_added")
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """One measurement: its load and, after its target was opened, the target.
+    """A measurement: its load, and its target once that is open.
 
     A command plans the test and sends it to its runner. A Locust that was started by hand, or that
     shows the web page, creates the test itself. A master sends a part of the test to its workers.
@@ -42,10 +42,10 @@ class Test:
     scenario: tuple[str, str] | None = None
     """The name and the text of the scenario file."""
     data: Mapping[str, str] = field(default_factory=dict)
-    """Digests of the user's other files, which every process reads itself."""
+    """Digests of the user's other files, of which every process reads its own copy."""
     opened: OpenTarget[Any] | None = None
     first_added: Sequence[int] = ()
-    """For each process that makes load, the first person that it may add."""
+    """The first person that a process may add, for each process that makes load."""
 
     @property
     def target(self) -> OpenTarget[Any]:

@@ -1,8 +1,9 @@
 """`peak` of every suite: measure one load after another, and find the limit.
 
-Client counts are a sweep, as in the papers; an objective is judged at each (`users.py`). With an
-objective alone the search of `search.py` chooses the loads. Its points are ordinary points of the
-run file, so that the same command with the same file continues the search.
+With client counts, a sweep measures each count, as in the papers, and an objective is judged at
+each (`users.py`). With an objective alone, the search of `search.py` chooses the loads. The points
+of a search are ordinary points of the run file, so that the same command with the same file
+continues the search.
 """
 
 from __future__ import annotations
@@ -77,8 +78,7 @@ _MOST_USERS = 1024
 
 _HOLD_WINDOWS = 3
 _HOLDS = 3
-"""How often the reported rate has to meet the objective: a rate that is too high seldom does so by
-chance."""
+"""How often the reported rate has to meet the objective, because one success can be chance."""
 _PRECISION = 0.05
 """Gap between the highest rate that held and the lowest that did not."""
 

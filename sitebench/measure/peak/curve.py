@@ -17,7 +17,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.units import format_ns, format_rate
 
 MOST_FAILED = 0.001
-"""The largest share of failures in a usable point: failing may be faster than answering."""
+"""The largest share of failures in a usable point, because failures can be faster than answers."""
 WIDTH, HEIGHT = 60, 12
 _LEAST_SPOTS = 3
 """With two loads the curve is a line without a knee."""

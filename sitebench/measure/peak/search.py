@@ -15,10 +15,10 @@ If all lanes are busy, the rate is tried again with twice the lanes; if that cha
 target broke the rate. A rate that broke beside other programs, which had most of the machine, is
 tried once more; if other programs disturb the second try too, the search ends.
 
-The answer is the highest rate that held, without an interval. One unlucky window makes it too low
-for a noisy target, by 5 to 25 % if the p99 varies by a tenth from window to window (simulated); it
-is seldom too high. If a target is fast for minutes, `--apart` should be twice the length of such
-spells.
+The answer is the highest rate that held, without an interval. For a noisy target one unlucky window
+makes the answer too low, by 5 to 25 % if the p99 varies by a tenth from window to window
+(simulated). The answer is seldom too high. If a target is fast for minutes at a time, `--apart`
+should be twice as long.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ _LATE = 0.5
 """An operation is late if it begins later than due by this share of its service time."""
 
 _ALL_BUSY = 0.8
-"""If lanes are in service for at least this share of the time, late operations waited for a
-lane."""
+"""If lanes are busy for at least this share of the time, late operations waited for a lane."""
 
 ROUNDS = 3
-"""How often a rate that broke once and then held may continue the search."""
+"""How often the search continues after a rate broke and then held."""
 
 _FEWEST_HALVINGS = 4
 """Number of halvings of the first rate: the search goes down to a sixteenth of it."""
@@ -62,7 +61,7 @@ class Answer(StrEnum):
     BROKE = "broke"
     TESTER = "tester"
     BUSY = "busy"
-    """The rate broke beside other programs that had most of the machine."""
+    """The rate broke while other programs used most of the machine."""
 
     @property
     def of_target(self) -> bool:
@@ -167,8 +166,7 @@ class _Searching:
                 return Reply(Answer.TESTER, reply.achieved, reason)
             wider = yield self._trial(rate, self.users * 2, long=long)
             if not wider.answer.of_target:
-                # The load generator or other programs limited this try, so it shows nothing about
-                # lanes.
+                # This try shows nothing about lanes, because the target was not the limit.
                 return wider
             if wider.answer is Answer.BROKE and wider.achieved < _GAIN * reply.achieved:
                 return reply
@@ -256,7 +254,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
 
 
 def _on_its_own(result: PointResult, objective: Objective) -> Reply:
-    """Return the reply of a point as if no other program ran."""
+    """Return the reply of a point, without regard to other programs."""
     achieved, rate, bound = result.ops_per_s, result.spec.rate or 0.0, result.verdict.bound
     judgement = objective.judge(result)
     if bound == Bound.GENERATOR:
