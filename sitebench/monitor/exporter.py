@@ -1,8 +1,7 @@
-"""Another machine's counters, from Prometheus' node_exporter on it.
+"""Counters of another machine, on which Prometheus' node_exporter runs.
 
 A request names the collectors that are needed (`collect[]`), which saves both machines work. An
-exporter that has one of these collectors switched off refuses the request, and gets a request for
-all metrics.
+exporter without one of these collectors refuses the request, and gets a request for all metrics.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ _WHOLE_S = 3.0
 _LARGEST = 1 << 20
 """The largest page in bytes; usual pages have 60 KB."""
 _MOST_LINES = 8_000
-"""Largest number of lines of needed metrics. A machine of 512 cores has some 5,000 such lines, and
-each is parsed in 20 us."""
+"""Largest number of lines of needed metrics; a machine of 512 cores has some 5,000."""
 
 _COLLECTORS = (
     *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
@@ -191,7 +189,7 @@ class Exporter:
 
 def metrics(text: str, names: Collection[str]) -> dict[str, list[Metric]]:
     """Return the metrics with these `names` of a page in Prometheus' text format, by name."""
-    # Late: this import takes 0.1 s, and only runs with an exporter need it.
+    # Late: this import takes 0.1 s, and most runs have no exporter.
     from prometheus_client.parser import text_string_to_metric_families
 
     lines = [line for line in text.split("\n") if _NAME_END.split(line, 1)[0] in names]

@@ -1,7 +1,7 @@
 """The table of figures: the meaning of each name in the run file's samples, and its rate over time.
 
 A field of a sample has the name of its figure, in samples of a disk or an interface without the
-prefix. A name may be followed by a dot and an instance (`core_busy_s.0`). A figure that the target
+prefix. After a name there can be a dot and an instance (`core_busy_s.0`). A figure that the target
 reports is a counter if its name ends in `_total`.
 
 The run file leaves out a value that did not change. At an instant at which a source has any value,
@@ -89,7 +89,7 @@ SHORTEST_NS = 100_000_000
 
 
 def describe(name: str) -> Figure:
-    """Return the figure of a name; a name that only another version knows gets a plain figure."""
+    """Return the figure of a name; an unknown name, of another version, gets a plain figure."""
     stem, _, instance = name.partition(".")
     figure = FIGURES.get(stem)
     if figure is None:
@@ -103,8 +103,8 @@ def rates(
 ) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Return values over time by source and figure; for a counter, its growth per second.
 
-    `samples` are rows of the run file, of one point and in order of time. A counter has no rate
-    where it decreased, because its process was restarted.
+    `samples` are rows of the run file, of one point and in order of time. Where a counter
+    decreased, because its process was restarted, it has no rate.
     """
     instants: dict[str, list[int]] = {}
     values: dict[tuple[str, str], dict[int, float]] = {}

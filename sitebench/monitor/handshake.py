@@ -7,7 +7,8 @@ connections include the target's time, because the acknowledgement comes with th
 Each reading begins a handshake and waits for its end for a millisecond, without a yield to other
 greenlets. A longer handshake is read by a later reading. A handshake under way for more than a
 second counts with its time so far: a lost segment is sent again after a second. A connection is
-closed as soon as its handshake is read, as a server with one worker waits for its request.
+closed as soon as its handshake is read, because a server with one worker would wait for a request
+on it.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Handshakes:
             handshake.lasted_s = time.monotonic() - handshake.began_s
             return False
         if state == _ESTABLISHED and (took_s or handshake.lasted_s):
-            # After a retransmission the kernel may report only the last round trip.
+            # After a retransmission the kernel can report the last round trip alone.
             self._took_s.append(max(took_s, handshake.lasted_s))
         handshake.connection.close()
         return True

@@ -70,7 +70,7 @@ class NetworkReader:
 
 
 def _token_bucket(interface: str) -> int | None:
-    """Return the bits/s of an interface's token bucket, if it has one."""
+    """Return the bits/s of an interface's token bucket; None without a token bucket."""
     tc = shutil.which("tc", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
     if tc is None or interface == "lo":
         return None

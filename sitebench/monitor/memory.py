@@ -1,4 +1,4 @@
-"""Memory that this process may use."""
+"""Memory limits of this process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The CPU use of other programs, before the first point is measured.
 
 Before the first point the target is idle, so all CPU time that this process does not use is used by
-other programs. A quiet machine is recognised after a quarter of a second, a busy one after one
-second.
+other programs. A quiet machine is recognised after a quarter of a second, and a busy machine after
+a second.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from sitebench.units import plural
 
 _WAITS_S = (0.25, 0.75)
 _SHOWS = 0.10
-"""Share of the cores that other programs may use without a warning. They reduce a rate by a tenth
-at most then."""
+"""Share of the cores that other programs can use without a warning."""
 _NAMED = 3
 _LEAST_NAMED = 0.05
 """Least use, in cores, of a program that is named."""

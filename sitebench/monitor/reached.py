@@ -1,4 +1,4 @@
-"""The interface through which a target is reached, and the process that listens there."""
+"""The interface that leads to a target, and the process that listens at the target's address."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def interface_to(host: str, port: int) -> str | None:
 def listener(host: str, port: int) -> int | None:
     """Return the process of this machine that listens at an address, or the parent of several.
 
-    Return None if another machine has the address, or if the process belongs to another user or is
-    an ancestor of this process.
+    Return None if another machine has the address, another user has the process, or this process
+    descends from it.
     """
     if interface_to(host, port) != LOOPBACK:
         return None
@@ -69,8 +69,7 @@ def first_holder(inodes: Set[str]) -> int | None:
 def _listening(beside_connections: bool) -> Iterator[tuple[str, int, str]]:
     """Yield the address, the port and the inode of each listening socket.
 
-    Linux, but not gVisor, lists these sockets before connections, of which 28,000 can be in
-    TIME_WAIT.
+    Linux lists them before connections (28,000 can be in TIME_WAIT); gVisor does not.
     """
     for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         with contextlib.suppress(OSError), Path(f"/proc/self/net/{name}").open() as rows:

@@ -169,7 +169,7 @@ class MachineSample(msgspec.Struct, frozen=True):
         yield from self.network.rows(source)
 
     def spent_s(self, name: str) -> float:
-        """Return the sum of one of the `CORE_TIMES` over all cores."""
+        """Return the sum over all cores of a time in `CORE_TIMES`."""
         return float(sum(getattr(core, name) for core in self.cores))
 
 

@@ -1,7 +1,7 @@
 """Files under /proc: `read` and `names` open them, the other functions parse their text.
 
-Meanings and units: proc(5), and iostats.rst, psi.rst and sched-stats.rst of the kernel. A line or a
-column that an old kernel lacks is None or absent; unknown lines and columns are ignored.
+Meanings and units are in proc(5), and in the kernel's iostats.rst, psi.rst and sched-stats.rst. A
+line or column that an old kernel lacks is None or absent; unknown lines and columns are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SECTOR = 512
 
 
 def read(path: str) -> str | None:
-    """Return a file's text, or None if it does not exist or may not be read."""
+    """Return a file's text; None if the file or permission to read it is missing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -177,7 +177,7 @@ class ProcessStat(msgspec.Struct, frozen=True):
 
 
 def process_stat(text: str) -> ProcessStat:
-    """Read /proc/PID/stat; the name in parentheses may hold any character."""
+    """Read /proc/PID/stat; the name in parentheses can have any character."""
     f = text[text.rindex(")") + 2 :].split()
     values: list[Any] = [f[0], int(f[1]), *map(int, f[7:11])]
     values += (int(ticks) * TICK_S for ticks in f[11:15])
