@@ -1,10 +1,11 @@
-"""Commands of the command line: click's, made of options classes, with the product's own help.
+"""Commands of the command line, made with click from options classes, with sitebench's own help.
 
     @command(_ExportOptions, argument("RUN", "Run file.", parse=Path), panel="Results")
     def export(options: _ExportOptions, run: Path) -> None:
         ...
 
-The function gets one instance of the class, and its arguments by name. Its docstring is the help.
+The function gets an instance of the options class, and arguments by name. Its docstring is the
+help.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ def argument(
 def option(
     name: str, explanation: str, metavar: str, *, parse: Callable[[str], Any] = str, **more: Any
 ) -> Option:
-    """Make an option of one command, which is no field of an options class."""
+    """Make an option of a single command, which is no field of an options class."""
     declared = long_option(name)
     return Option(
         [*more.pop("names", (declared,)), name],

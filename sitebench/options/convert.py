@@ -72,8 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
         elif spec.is_flag:
             names = [long_option(field.name), long_option(f"no_{field.name}")]
             if spec.paired or field.default:
-                # The argument that sets the default is accepted too, but help and form do not show
-                # it.
+                # Help and form do not show the argument that sets the default.
                 group.add_argument(
                     names[not field.default],
                     dest=field.name,
@@ -97,8 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
                 help=explanation,
             )
             if isinstance(spec.parse, OneOf):
-                # The form preselects the first choice, so without a default the first choice is
-                # empty.
+                # The form preselects the first choice, which is empty without a default.
                 nothing = ("",) if spec.locust_default is None else ()
                 action.choices = (*nothing, *spec.parse.allowed)
         # Locust's parser sets these attributes, and an argument group does not.
@@ -126,8 +124,7 @@ def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
 
 
 def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
-    # The class picker shows all classes on the first screen. By default Locust would listen on all
-    # interfaces; --bind is the option for workers on other machines.
+    # The web page shows all classes. Locust listens on loopback; --bind is for remote workers.
     loopback = "127.0.0.1"
     parser.set_defaults(class_picker=True, web_host=loopback, master_bind_host=loopback)
 

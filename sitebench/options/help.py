@@ -123,7 +123,7 @@ def _examples(paragraphs: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _command_lines(command: str, width: int) -> Iterator[str]:
-    r"""Yield a command in lines that a shell reads as one: options that do not fit follow `\`."""
+    r"""Yield a command in lines, of which all but the last end with `\` for the shell."""
     line = "  "
     for part in re.findall(r"(?:^|--)(?:[^'\s]|'[^']*'|\s(?!--))+", command):
         if len(line) + len(part) > width - 2 and line.strip():
@@ -159,7 +159,7 @@ def _row(parameter: Any, width: int) -> Iterator[str]:
         also = f"also {', '.join(synonyms)}" if synonyms else ""
     value = default(parameter)
     default_note = value if value in ("", "required") else f"default: {value}"
-    # Lines break between notes only.
+    # Lines break between notes, and not within a note.
     notes = "; ".join(note.replace(" ", _UNBROKEN) for note in (default_note, also) if note)
     text = f"{parameter.help or ''}{f' [{notes}]' if notes else ''}"
     yield from _row_lines(label, text, _LABELS + 2 * _MARGIN, width)

@@ -238,7 +238,7 @@ def count(
 
 
 class OneOf:
-    """A parser of one of several words, which a form offers as choices."""
+    """A parser that accepts one of several words, which a form offers as choices."""
 
     def __init__(self, *allowed: str) -> None:
         self.allowed = allowed
