@@ -1,1 +1,1 @@
-"""The capacity planner: people that one machine serves, machines that a community needs."""
+"""The capacity planner: how many people a machine serves, and machines a community needs."""

@@ -23,7 +23,7 @@ from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound, Quoted
 
 _SAME_TABLE = frozenset(("arrivals", "think", "threads", "until", "timeout", "seed"))
-"""Settings of load and duration, in which the points of a rate table may differ."""
+"""Settings of load and duration; points of the same rate table can differ in these."""
 
 
 def tables_of(
@@ -31,9 +31,9 @@ def tables_of(
 ) -> tuple[RateTable, ...]:
     """Return a table for each target of a run, in the order of the run.
 
-    With an objective, a load counts if it had a set rate and met the objective. Users in a closed
-    loop do not count: few of them meet nearly any objective, at a rate at which independent users
-    would miss it.
+    With an objective, a load counts if it had a set rate and met the objective. Loads of users in a
+    closed loop do not count: a few such users meet nearly every objective, at a rate at which
+    independent users would miss it.
     """
     groups: dict[tuple[str, ...], list[Series]] = {}
     for point in series(results):

@@ -1,10 +1,10 @@
 """The planner's two laws, for pages and for sessions: lists of steps that compute numbers.
 
 Both are Little's law: people present = arrivals per second x seconds they stay. A machine is busy
-for 1 / rate seconds per page. Per session it is busy for the sum of these times over the session's
-operations, each measured alone. For pages the busy time that an objective allows has a formula; for
-sessions it is an input, `queue_limit`, that `solve` simulates. docs/planner.md derives the steps
-and states their limits.
+for 1 / rate seconds per page. Per session it is busy for the sum over the session's operations,
+each measured alone. For pages the busy time that an objective allows has a formula; for sessions it
+is an input, `queue_limit`, that `solve` simulates. docs/planner.md derives the steps and states
+their limits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, Whole
 from sitebench.plan.rates import PAGES
 
 PERCENTILES = {heading(name): round(q / 100, 9) for name, q in durations.PERCENTILES.items()}
-"""Percentiles that a response-time objective may bound."""
+"""Percentiles that a response-time objective can bound."""
 
 MOST_CORES = 10_000
 
@@ -38,7 +38,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Law(msgspec.Struct, frozen=True):
-    """Steps to the capacity of one machine, and to the machines of a community."""
+    """Steps that compute the capacity of a machine, and the number of machines for a community."""
 
     capacity: tuple[Step, ...]
     machines: tuple[Step, ...]
@@ -103,9 +103,9 @@ def _of_one_kind() -> tuple[Step, ...]:
     The model is M/M/c: one queue, random arrivals and service times, `cores` operations at once,
     each for `service_s`. An operation waits with Erlang's probability C, and then for service_s /
     (cores x (1 - busy)) on average. Response times are taken as exponential: the share q is
-    answered within the mean x `wait_factor`, ln(1 / (1 - q)). That is exact with one core; with
-    more cores it is an upper bound from p90 on. C is taken as its upper bound, `busy`, so that the
-    limit has a formula.
+    answered within the mean x `wait_factor`, ln(1 / (1 - q)). This time is exact with one core;
+    with more cores it is an upper bound from p90 on. C is taken as its upper bound, `busy`, so that
+    the limit has a formula.
     """
     limit: Formula = 1 - _HEADROOM
     spare = _OBJECTIVE / (_SERVICE * _WAIT) - 1
@@ -189,7 +189,7 @@ def wait_factor(share: float) -> float:
 
 
 def with_all(scenario: Scenario, operations: Sequence[str]) -> Scenario:
-    """Return a scenario whose mix has all operations; those that it lacked are done 0 times."""
+    """Return a scenario whose mix has all operations; the added operations are done 0 times."""
     if scenario.mix is None:
         return scenario
     return replace(scenario, mix={name: scenario.mix.get(name, 0.0) for name in operations})

@@ -69,7 +69,7 @@ class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     ] = lambda options, rates, values: ()
     """Returns the suite's further laws, from the machine's rates and the numbers of the plan."""
     explain: Callable[[], list[str]] = list
-    """Returns paragraphs on why our answers differ from the printed ones."""
+    """Returns paragraphs on why our answers differ from the printed answers."""
 
 
 def sheet_name(suite: PlanSuite) -> str:

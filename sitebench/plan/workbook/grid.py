@@ -96,7 +96,7 @@ def cell(row: int, column: int) -> str:
 
 
 def compute(law: Formula, values: Mapping[str, Value]) -> Value:
-    """Return the result of a law; `MISSING` without one of its inputs."""
+    """Return the result of a law; `MISSING` if an input is missing."""
     try:
         result = law.value(values)  # type: ignore[arg-type]
     except (TypeError, ZeroDivisionError):
@@ -105,5 +105,5 @@ def compute(law: Formula, values: Mapping[str, Value]) -> Value:
 
 
 def guard(law: Formula, name: Name) -> str:
-    """Return the formula of a law, which is `MISSING` without one of its inputs."""
+    """Return the formula of a law, whose value is `MISSING` if an input is missing."""
     return f'IFERROR({law.excel(name)},"{MISSING}")'

@@ -1,6 +1,6 @@
 """The planner as a workbook: a what-if sheet and a sheet of rates per suite, and notes.
 
-The layout is that of the workbook in the paper's Appendix A, whose file is no longer online.
+The layout is as in the workbook of the paper's Appendix A, whose file is no longer online.
 """
 
 from __future__ import annotations
@@ -81,8 +81,7 @@ def _what_if(sheet: Planned) -> WhatIf:
     presets = {} if mix and sheet.plan.scenario.objective else suite.presets
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)
-    # Formulas look up a table by the machine's name. Of tables with the same name they find the
-    # first.
+    # Formulas find the first table with a machine's name, so later tables are left out.
     first_tables: dict[str, RateTable] = {}
     for table in tables:
         first_tables.setdefault(table.machine, table)
