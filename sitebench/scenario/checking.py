@@ -1,4 +1,4 @@
-"""`--check`: one user does each operation of a scenario once; the results of its steps are printed.
+"""`--check`: a user does each operation of a scenario once, and the steps' results are printed.
 
 The engine logs requests and answers, with names in place of secrets.
 """
@@ -81,8 +81,7 @@ def _once(
         if _is_cut_off(steps) or _has_failed_start(script, steps):
             break
         if time.monotonic() > give_up:
-            # The steps are not printed, because a request that this stop interrupts would count as
-            # unanswered.
+            # The steps are not printed: a request interrupted here would count as unanswered.
             engine.stop(0.0)
             raise MeasurementFailed(
                 f"{operation.name} did not end within {2 * timeout_s:g} s",

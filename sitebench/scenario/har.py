@@ -2,8 +2,8 @@
 
 The requests of a host become the steps of an operation. If a later request sends a value of an
 answer, the value is captured. A value that is sent under the name of a secret is never written: it
-becomes a column of accounts, or an environment variable. Random texts can be secrets too, so a note
-lists the lines with such texts.
+becomes a column of accounts, or an environment variable. A note lists the lines with random texts,
+which can be secrets too.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ _MOST_PLACES = 20
 _DEEPEST = 20
 """The deepest nesting of JSON in a scenario; the scenario's reader accepts 24 nested brackets."""
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
-"""A pause shorter than the first time comes from the browser; a pause longer than the second time
-is shortened."""
+"""Shorter pauses than 1 s are the browser's; longer pauses than 600 s are shortened."""
 _FORM = "application/x-www-form-urlencoded"
 _PART = re.compile(r"((?:[^\r\n]+\r?\n)+\r?\n)(.*)", re.DOTALL)
 """A part of a multipart form (RFC 7578): its headers, and its value."""
@@ -52,7 +51,7 @@ _OF_BROWSER = re.compile(
     r"upgrade-insecure-requests",
     re.IGNORECASE,
 )
-"""Headers that a browser, or the load generator, writes by itself."""
+"""Headers that browsers, and the load generator, add to every request."""
 _OWN_ACCEPT = re.compile(r"text/html|text/css|image/|\*/\*")
 """The begin of an `Accept` that no script has set."""
 _PASSWORD = re.compile(r"(?i:pass|pwd|kennwort|wachtwoord|contrase|senha|credential|pw(?![a-z]))")
@@ -232,8 +231,7 @@ def _find_between(body: str, value: str, name: str, path: str) -> dict[str, str]
     text = rf"{re.escape(path)}(?<![\w-]){re.escape(value)}(?![\w-])([\0-\x7f])"
     for place in islice(re.finditer(text, body), _MOST_PLACES):
         offset = place.start(1) - len(value)
-        # The engine compares bytes, so the prefix is ASCII: the bytes of other characters depend on
-        # the encoding.
+        # The engine compares bytes, so the prefix is ASCII, the same in all encodings.
         tail = re.split(r"[^\t -~]", body[max(0, offset - 200) : offset])[-1]
         starts = [match.start() + (match[0] != "<") for match in re.finditer(r"[<\s,;{&?(]", tail)]
         tails = [tail[start:] for start in reversed(starts) if name in tail[start:]]
@@ -418,7 +416,7 @@ class _Making:
         return self._variable(name, value) if self._tells(value) else None
 
     def _tells(self, text: str) -> bool:
-        """Return whether a text contains a secret, or names one."""
+        """Return whether a text contains a secret or the name of a secret."""
         return not self._collects and bool(_SAID.search(text) or self._has_secret(text))
 
     def _has_secret(self, text: str) -> bool:

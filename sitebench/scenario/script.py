@@ -1,7 +1,7 @@
-"""A scenario file: its operations, its data, and what it may do to the target.
+"""A scenario file: its operations, its data, and its writes to the target.
 
-`FILE.toml` names all operations of the file, `FILE.toml:OPERATION` one of them. The engine's reader
-gives the facts that a command needs before the first request.
+`FILE.toml` names all operations of the file, and `FILE.toml:OPERATION` a single operation. The
+engine's reader gives the facts that a command needs before the first request.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Script:
     digests: Mapping[str, str]
     """Digests of the data without secrets."""
     load: Mapping[str, Any]
-    """Defaults of load and base, which the command line may replace."""
+    """Defaults of load and base; the command line can replace them."""
     needs_people: bool = False
     counts: str | None = None
     """The step that is counted, if the file has exactly one of the papers' operations."""
@@ -103,8 +103,7 @@ class Script:
     keeps_alive: bool = True
     """Whether a user's connection serves more than one request."""
     by_class: bool = False
-    """Whether operations of a single request are kinds of requests, counted under the script's
-    name."""
+    """Whether operations of a single request are kinds of requests, counted for the script."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     least_s: float = 0.0
     """Sum of the constant think times of a pass, if passes are the operations."""
@@ -303,7 +302,7 @@ def _read_script(source: str, data: Mapping[str, str], *, by_class: bool) -> Scr
 
 
 def entrusts(source: str) -> bool:
-    """Return whether a scenario file sends other files or environment variables."""
+    """Return whether a scenario file sends contents of other files or of environment variables."""
     try:
         facts = _facts_of(source)
     except BadFile:
