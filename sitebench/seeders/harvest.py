@@ -1,7 +1,8 @@
 """Pools of given names, cities, sentences and other values, drawn from Faker.
 
-Faker takes hundreds of microseconds for a person, the engine with pools a fifth of a microsecond.
-The same version of Faker gives the same bytes, as each field has a seeded generator of its own.
+Faker takes hundreds of microseconds for a person. The engine takes a fifth of a microsecond, with
+pools. The same version of Faker gives the same bytes, because each field has a seeded generator of
+its own.
 
     python -m sitebench.seeders.harvest > sitebench/seeders/pools.txt
 
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
 
 HEADER = "sitebench-pools 1"
 RECIPE = 2
-"""Version of the fields, limits and rules below: raise it after a change, so that cached files are
-made again."""
+"""Version of the fields, limits and rules below; raise it after a change, to renew cached files."""
 FALLBACK_LOCALE = "en_US"
-"""User names and telephone numbers are ASCII. A locale without such values takes those of this
-locale."""
+"""Source of user names and telephone numbers for locales in which none is ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def section(locale: str, fallback: Callable[[Field], Sequence[str]]) -> str:
 
 
 def _values(locale: str, field: Field) -> list[str]:
-    """Draw suitable values until there are enough, or the provider seems exhausted."""
+    """Draw suitable values, until they are enough or the provider seems exhausted."""
     fake = _faker_for(locale)
     fake.seed_instance(f"{HEADER} {field.name}")
     draw = getattr(fake, field.provider)

@@ -36,7 +36,7 @@ class Spec:
     hash: str | None = None
     """The hash of passwords, if the profile has passwords; None is {SSHA}."""
     one_password: str | None = None
-    """The password of all people; None if everybody has an own one."""
+    """The password of all people; None if each person has another password."""
     hash_pool: int | None = None
     """Number of different passwords, which people share in turn; with 0 every person has another
     password. None is 0 with a quick hash, and DEFAULT_POOL with a slow hash."""

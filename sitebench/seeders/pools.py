@@ -1,6 +1,6 @@
 """Name pools, as files for the engine.
 
-The SHA-256 of a pools file is in every manifest, and only runs with the same pools are compared. So
+The SHA-256 of a pools file is in every manifest, and runs with different pools are not compared. So
 that people do not change with each release of Faker, the pools of the default locales were drawn
 once (by `harvest`), and Faker draws other locales only. Line 2 of every pools file names the
 version of Faker that drew the default locales.
@@ -102,7 +102,7 @@ def read_cached(kind: str, path: Path) -> bytes:
 
 
 def cache_content(kind: str, path: Path, content: bytes) -> None:
-    """Write a cached file, which another process may read or write at the same time."""
+    """Write a cached file, even if another process reads or writes it at the same time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as fresh:

@@ -22,7 +22,7 @@ _WORTH_SAYING_S = 2.0
 
 
 def make_hashes(people: People, *, cache: Path | None = None) -> None:
-    """Make the missing slow hashes of people; an interruption keeps those that are ready."""
+    """Make the missing slow hashes of people; an interruption keeps the finished hashes."""
     population, spec = people.population, people.spec
     path = _file(spec, cache)
     population.take_hashes(read_cached("hashes", path))

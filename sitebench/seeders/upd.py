@@ -52,7 +52,7 @@ def open_cached(
     """Return the database of a spec; build it if it is missing or wrong in the cache."""
     path = (cache or cache_folder() / "upd") / _name(spec, _pools(spec))
     if path.exists():
-        # A cached file that is truncated or of another version is built anew.
+        # A cached file that is truncated or of another version is built again.
         with contextlib.suppress(SitebenchError):
             return inspect(spec, path)
     try:
@@ -75,7 +75,7 @@ def inspect(spec: UpdSpec, path: Path) -> Upd:
 
 
 def build(spec: UpdSpec, path: Path, progress: Progress = lambda written, total: None) -> Upd:
-    """Write the database of a spec; a file at `path` stays until the new one is complete."""
+    """Write the database of a spec; a file at `path` stays until the new database is complete."""
     source = _pools(spec)
     with translated():
         manifest = build_upd(
@@ -86,7 +86,7 @@ def build(spec: UpdSpec, path: Path, progress: Progress = lambda written, total:
 
 @contextmanager
 def temporary_copy(upd: Upd, folder: Path) -> Iterator[Path]:
-    """Yield a temporary copy of a database, which may be changed."""
+    """Yield a temporary copy of a database; the copy can be changed."""
     path = folder / "upd.sqlite"
     with translated():
         copy_upd(str(upd.path), str(path))
