@@ -94,8 +94,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     sweeps: str = ""
     """First line of the help of `sweep`, as `measures` is the first line of the help of `run`."""
     examples: Mapping[str, Sequence[str]]
-    """Examples by command. Those of `peak` have the keys of its two methods, clients and
-    objective."""
+    """Examples by command; `peak` has two keys, for clients and for an objective."""
 
     def all(self) -> dict[str, Member]:
         sweep = {"sweep": self._sweep} if self.sweep else {}
@@ -274,7 +273,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:
-    """Print a suite's operations, or the scenario file of one."""
+    """Print the list of a suite's operations, or the scenario file of a named operation."""
     from sitebench._engine import Scenario
     from sitebench.tables.console import show
     from sitebench.tables.table import Table
@@ -290,7 +289,7 @@ def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | Non
 
 
 def refuse_check(options: SuiteOptions, suite: Suite) -> None:
-    """Raise if a command other than run has --check."""
+    """Raise if --check is set, for commands other than `run`."""
     if options.check:
         raise BadInput(
             "--check does each operation once, without a load",
@@ -386,7 +385,7 @@ def _parts(
 def _that_matter(
     points: Any, options: SuiteOptions, programs: Sequence[Script], sizes: Sequence[int]
 ) -> Sequence[int]:
-    """Return a single size if a scenario needs no people: other sizes would be the same test."""
+    """Return one size if a scenario needs no people, because other sizes would be the same test."""
     path = options.scenario_path
     is_built_in = options.target in points.targets.built_in
     if path is None or is_built_in or any(map(points.needs_people, programs)):

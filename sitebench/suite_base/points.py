@@ -66,7 +66,7 @@ _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
-    """The load of one process."""
+    """The part of a test's load that one process makes."""
 
     options: _O
     target: _T
@@ -113,8 +113,7 @@ def write_config(
         "target": {
             "host": address.host,
             "port": address.port,
-            # Several source addresses on loopback give more ephemeral ports: each address has its
-            # own.
+            # Every source address on loopback has its own ephemeral ports.
             "spread_sources": address.host.startswith("127."),
             **target,
         },
@@ -187,7 +186,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def described_by(self, options: _O) -> tuple[str, str] | None:
         """Return the operation that an option defines, and the option; None without such an option.
 
-        Options may be Locust's, with empty texts for unset options.
+        Options can come from Locust, where unset options are empty texts.
         """
         if not options.scenario:
             return None
@@ -250,8 +249,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def apply_scenario(self, options: _O) -> _O:
         """Return options with the load of the scenario file, unless the command line sets it.
 
-        Announce environment variables that the file sends, because the file can come from a
-        stranger.
+        Announce environment variables that the file sends, as a stranger can have written the file.
         """
         from sitebench.measure.command import say
 
@@ -435,8 +433,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def stage(self, part: Part, progress: Progress, *, reused: bool = False) -> Stage:
         """Return the points of a part: each operation with each number of clients.
 
-        `reused`: an operation is measured several times, so entries that it adds are removed each
-        time.
+        `reused`: operations are measured several times, so entries are removed in between.
         """
         options = cast("_O", part.options)
         last = self.left_for_last
@@ -477,7 +474,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 ownership.assure_overwriting(*host_port, owned=owned, what=program.path)
 
     def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
-        """Return the point of `sitebench.run`; `target` may be a server in this process."""
+        """Return the point of `sitebench.run`; `target` can be a server in this process."""
         if isinstance(operation, str) and script.is_script(operation):
             load = {**load, "scenario": ScenarioFile(operation)}
             operation = script.name_of(operation)

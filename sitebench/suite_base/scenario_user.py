@@ -1,4 +1,4 @@
-"""User classes of a suite: one for each operation, and one for a scenario file."""
+"""User classes of a suite: a class for each operation, and a class for a scenario file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vary` of every suite: one factor is varied and the others held, as in the papers' tuning.
+"""`vary` of every suite: one factor varies and other factors are constant, as in the papers.
 
 Each level of a factor is a point at a newly opened target, compared with the base: the options
 without `--vary`. Repeats are interleaved in random order, so that a drift of the machine affects
@@ -43,7 +43,7 @@ _DIRECTIVE = "config:"
 _ALPHA = 0.05
 _SWITCH = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 _SCALES = ("processors", "workers", "target-threads", "threads")
-"""Factors with which the rate may scale linearly."""
+"""Factors with which the rate can scale linearly."""
 _LIMITS = Limits.__struct_fields__
 _ALIASES = {"workers": "target_threads"}
 """Options of factors whose names differ from the option's."""
