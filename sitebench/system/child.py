@@ -2,8 +2,7 @@
 
 The parent writes a JSON line with the configuration to the child's standard input (every user of
 the machine can read arguments). The child answers `{"ready": ...}` or `{"error": ...}`, and answers
-further lines with the state of its service. The child ends at the end of its input, so it ends with
-its parent.
+further lines with the state of its service. The child ends with its input, and so with its parent.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ _STOP_S = 15.0
 ANSWER_S = 60.0
 """Time limit for an answer, long enough for a slow child on a busy machine."""
 _PARENT = "SITEBENCH_PARENT"
-"""Environment variable with the parent's process id, for processes without a pipe from the
-parent."""
+"""Environment variable with the parent's process id, for processes without a pipe."""
 _EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
@@ -133,7 +131,7 @@ def of_this_parent(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_orphaned() -> bool:
-    """Return whether the process that started this one has ended."""
+    """Return whether the process that started this process has ended."""
     parent = os.environ.get(_PARENT)
     return parent is not None and int(parent) != os.getppid()
 

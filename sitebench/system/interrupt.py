@@ -1,8 +1,8 @@
 """Signals that end a command: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
 
 While modules are imported, Ctrl-C ends the process at once and quietly, except during the imports
-of this module. So this module imports little: `signal` would import `enum`, which takes as long as
-the start of Python.
+of this module. So this module imports little. (`signal` would import `enum`, which takes as long as
+the start of Python.)
 """
 
 from __future__ import annotations

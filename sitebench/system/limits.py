@@ -7,8 +7,7 @@ import resource
 from sitebench.errors import OutOfDescriptors
 
 _SPARE = 96
-"""Number of descriptors for other purposes than connections: libraries, pipes, the run file,
-pollers."""
+"""Number of descriptors for libraries, pipes, the run file and pollers, besides connections."""
 
 
 def most_connections(lowest: int, highest: int) -> int:

@@ -22,8 +22,7 @@ _HINTS = {
     ": people have ": "name one of these in the file; people log in with --profile person",
     "unknown field": "use one of the expected ones",
 }
-"""Remedies by words of a message, for messages without a remedy. They precede the remedies by
-kind."""
+"""Remedies by words of a message, for messages without a remedy; tried before `_REMEDIES`."""
 
 
 @contextlib.contextmanager

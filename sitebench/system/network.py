@@ -36,8 +36,7 @@ def this_loopback() -> str:
 def free_port() -> int:
     """Return a port on which no program listens, if possible below the ephemeral range.
 
-    Under load an outgoing connection often takes an ephemeral port before the server binds the
-    port.
+    Under load, outgoing connections often take an ephemeral port before the server binds it.
     """
     first, _ = _ephemeral_range() or (_LOWEST_PORT, 0)
     below = range(_LOWEST_PORT, first)

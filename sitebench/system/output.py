@@ -1,4 +1,4 @@
-"""Standard output: its reader, such as `head`, may end early, and its disk may be full."""
+"""Standard output, whose reader (such as `head`) can end early, and whose disk can be full."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _to_nowhere(output: int) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Write lines to standard output, until its reader ends."""
+    """Write lines to standard output; stop if its reader has ended."""
     try:
         sys.stdout.writelines(f"{line}\n" for line in lines)
         sys.stdout.flush()

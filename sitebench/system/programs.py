@@ -9,7 +9,7 @@ import sys
 from sitebench.errors import ProgramMissing
 
 _DAEMONS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/libexec")
-"""Folders that are on root's PATH only (Debian's slapd), or on no PATH (Red Hat's)."""
+"""Folders that are on no PATH (Red Hat's slapd), or on root's PATH alone (Debian's)."""
 
 
 def find_program(name: str, remedy: str) -> str:

@@ -1,9 +1,8 @@
 """Secrets, from a file, the environment or the terminal, but never from an argument.
 
 A secret that was typed, or that a program passed, is kept in an anonymous file in memory
-(memfd_create(2)), whose path is used as that of a password file. Only child processes that inherit
-the descriptors of `handed_on` can open this file. It is gone when the last of these processes has
-ended.
+(memfd_create(2)), whose path is used like a password file's. Child processes that inherit the
+descriptors of `handed_on` can open this file, and it is gone when the last of them has ended.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ WEB_TOKEN = "SITEBENCH_WEB_TOKEN"
 _VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN, WEB_TOKEN)
 
 FIRST_DESCRIPTOR = 100
-"""The lowest number of an inherited descriptor, above those of a child's own files."""
+"""The lowest number of an inherited descriptor, above the descriptors of a child's own files."""
 _descriptors: list[int] = []
 
 
@@ -37,9 +36,10 @@ _AUTHORITY = re.compile(r"[^\s@:\[\]?#]*(:\d*)?|\[[^\s@\]]*\](:\d*)?")
 
 
 def address(url: str) -> str:
-    """Return an address; refuse an address that may contain a password.
+    """Return an address; refuse an address that possibly contains a password.
 
-    A password may contain a slash, which ends the authority. So any @ behind it is refused too.
+    A password can contain a slash, which ends the authority. So every @ behind a slash is refused
+    too.
     """
     rest = url.partition("://")[2]
     if _UNSCHEMED.match(url) or ("@" in rest and not _AUTHORITY.fullmatch(rest.partition("/")[0])):

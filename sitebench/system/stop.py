@@ -14,7 +14,7 @@ _Handler = Callable[[int, FrameType | None], None]
 
 
 class Stop:
-    """An event that signals may set: a byte in a pipe.
+    """An event that signal handlers can set: a byte in a pipe.
 
     A signal handler that calls `threading.Event.set` deadlocks on the lock of an interrupted
     `wait`, and does not run if the signal arrives just before the thread sleeps.

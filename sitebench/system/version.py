@@ -4,8 +4,7 @@ from __future__ import annotations
 
 
 def version() -> str:
-    # Late: this import, with its readers of mail and archives, takes half of the time of
-    # `--version`.
+    # Late: this import takes half of the time of `--version`.
     from importlib.metadata import version as of
 
     return of("sitebench")
