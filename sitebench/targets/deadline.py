@@ -54,8 +54,7 @@ class Deadline(Closing):
         return min(at_most, max(0.001, self._end - time.monotonic()))
 
     def watch(self, connection: socket.socket) -> None:
-        # The duplicate has a descriptor of its own: TLS detaches the connection's, and the number
-        # of a closed descriptor can be reused.
+        # TLS detaches the connection's descriptor, whose number can be reused.
         duplicate = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._watched.append(duplicate)

@@ -84,7 +84,7 @@ UNCONFINED = Confinement()
 
 @contextmanager
 def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confinement]:
-    """Prepare the start of a target with its files in `data`; may raise NotPossible."""
+    """Prepare the start of a target with its files in `data`; raise NotPossible if that fails."""
     limits, wrapper, host = limits or Limits(), list[str](), None
     with ExitStack() as stack:
         procs = []
@@ -108,8 +108,8 @@ def confine(limits: Limits | None, data: Path | None = None) -> Iterator[Confine
 def forget(folder: Path) -> None:
     """Drop a folder's files from the page cache.
 
-    A cached page counts for the control group that read or wrote it first, and not for a limited
-    target that reads it later.
+    A cached page counts for the control group that read or wrote it first: a limited target that
+    reads it later would use no memory for it.
     """
     for path in folder.rglob("*"):
         if path.is_file():

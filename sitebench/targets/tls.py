@@ -60,8 +60,7 @@ class Trust(msgspec.Struct, frozen=True):
                 f"--tls-ca holds no certificate: {error}",
                 "give it in PEM (-----BEGIN CERTIFICATE-----)",
             ) from error
-        # Verify like the engine: --tls-ca can be the server's own certificate, and no names but
-        # those in subjectAltName count.
+        # The engine too accepts the server's own certificate, and names in subjectAltName alone.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         context.hostname_checks_common_name = False
         if self.insecure:
@@ -104,8 +103,7 @@ def trusting(trust: Trust, ca: str) -> Trust:
 
 def _authorities(path: str) -> str:
     try:
-        # Bundles have names of authorities between certificates, with letters other than ASCII
-        # (Főtanúsítvány).
+        # Between certificates, bundles have authorities' names, such as Főtanúsítvány.
         return Path(path).read_bytes().decode("ascii", "ignore")
     except OSError as error:
         raise BadFile(
@@ -130,7 +128,7 @@ def _lone() -> BadInput:
 def check_tls(
     options: TlsOptions, target: str, *, start_tls: bool = False, may_choose: bool = False
 ) -> None:
-    """Check a test's TLS options; if `may_choose`, a scenario's connections may use TLS."""
+    """Check a test's TLS options; with `may_choose`, connections of a scenario can use TLS."""
     over_tls = target.lower().startswith(("ldaps:", "https:"))
     if options.tls and "://" in target and not over_tls and not start_tls:
         raise BadInput(

@@ -15,8 +15,7 @@ _KEY_PASSWORD_HELP = (
     f"${secret.KEY_PASSWORD})."
 )
 
-# The names of these files do not change the identity of a point. Users of a web form cannot name
-# the file of a key.
+# Names of files do not identify a point. A web form cannot name the file of a key.
 _CERTIFICATE: Final[Placement] = {"panel": "TLS", "local": True}
 _KEY: Final[Placement] = {"panel": "TLS", "local": True, "form": False}
 
