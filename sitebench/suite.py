@@ -68,7 +68,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     takes_files: str | None = None
     """Protocol of scenario files that can replace an operation."""
     own_verbs: tuple[str, ...] = ()
-    """Verbs of scenario files that only this suite's targets support."""
+    """Verbs of scenario files that no other suite's targets support."""
     locustfile: str
     """The module for `locust -f`."""
     demo: Demo

@@ -53,7 +53,7 @@ def spec_of_groups(options: GroupOptions) -> GroupSpec | None:
 
 
 def ldif_of(groups: Groups | None) -> Iterator[bytes]:
-    """Yield each group after the groups that are its members, as some directories require."""
+    """Yield a group after its member groups; some directories require this order."""
     if groups is not None:
         for number in reversed(range(groups.count)):
             yield groups.ldif(number, number + 1)

@@ -66,7 +66,7 @@ class DirectoryMonitor:
         return figures | self._pool(figures)
 
     def _pool(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """Count the readings, and those in which operations waited for a thread of the pool."""
+        """Count all readings, and readings in which operations waited for a thread of the pool."""
         if not figures.keys() >= {"threads_active", "threads_max", "threads_pending"}:
             return {}
         self._looked += 1
