@@ -48,7 +48,7 @@ def test_ctrl_c_during_the_import_of_locust_ends_quietly() -> None:
     assert (ran.returncode, ran.stderr) == (130, "")
 
 
-def test_few_modules_are_imported_before_the_signal_handler() -> None:
+def test_few_modules_are_imported_before_the_signal_handler_is_set() -> None:
     code = (
         "import sys; before = set(sys.modules); import sitebench.__main__;"
         "print(*sorted(set(sys.modules) - before))"

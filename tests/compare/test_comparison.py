@@ -56,7 +56,7 @@ def test_cpu_cost_of_an_operation_is_in_microseconds() -> None:
     assert row.b == pytest.approx([95.0] * 6)
 
 
-def test_slower_target_is_slower_in_every_measure() -> None:
+def test_slower_target_is_reported_as_slower_in_every_measure() -> None:
     analysis, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     assert verdicts(point) == {
         "ops_per_s": "slower",
@@ -156,7 +156,7 @@ def test_runs_measured_apart_by_a_factor_of_150_are_decided() -> None:
     assert point.undecided == "measured apart: not decided"
 
 
-def test_fast_failures_do_not_decide_runs_measured_apart() -> None:
+def test_fast_failures_do_not_decide_a_comparison_of_runs_measured_apart() -> None:
     a, b = series(noisy(8, 100, 1)), failing(noisy(8, 15_000, 2), 0.3)
     (point,) = analyse([Matched(a, b)], Design.APART).points
     assert point.rows[0].verdict == "faster"
@@ -389,7 +389,7 @@ def test_measure_missing_in_some_repeats_is_named_and_changes_no_other_measure()
     assert "p99" not in verdicts(point)
 
 
-def test_more_points_need_more_repeats() -> None:
+def test_comparison_of_more_points_needs_more_repeats() -> None:
     matched = [
         Matched(series(noisy(8, 15_000, n)), series(noisy(8, 9_000, n + 50))) for n in range(3)
     ]

@@ -130,7 +130,7 @@ def test_percentile_within_few_bursts_has_no_upper_bound() -> None:
     assert figures.two_sided == 0 < figures.bounded, figures
 
 
-def test_too_correlated_half_seconds_yield_only_the_required_window() -> None:
+def test_too_correlated_half_seconds_have_no_interval_but_a_required_window() -> None:
     lot, refused = random.Random(1997), list[float]()
     for _ in range(20):
         intervals = percentile_intervals(window(lot, 0.9, STRETCHES, MOVING))

@@ -83,7 +83,7 @@ def ldapsearch_dns(ldapsearch: Path, directory: LdapDirectory, text: str) -> lis
 
 
 @pytest.mark.parametrize("program", LOGINS)
-def test_login_filter_of_each_manual_matches_only_that_user(
+def test_login_filter_of_each_manual_matches_only_the_named_user(
     program: str, directory: LdapDirectory, names: dict[str, str], ldapsearch: Path
 ) -> None:
     text = LOGINS[program].format(**names)

@@ -5,7 +5,7 @@ import json
 from tests.support.cli import in_process
 
 
-def test_client_and_server_of_floor_and_engine_are_measured() -> None:
+def test_calibrate_measures_client_and_server_cpu_of_floor_and_engine() -> None:
     ran = in_process("calibrate", "--repeats", "1", "--json").check(0)
     found = json.loads(ran.out)["floor"]
     assert list(found) == [

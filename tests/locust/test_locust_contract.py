@@ -76,7 +76,7 @@ def test_batch_equals_its_requests_counted_one_by_one() -> None:
     assert same_keys
 
 
-def test_batches_over_seconds_add_up_exactly() -> None:
+def test_counts_of_batches_over_many_seconds_add_up_to_all_requests() -> None:
     found = in_locust("""
     drains = [Drain(n * second // 2, (n + 1) * second // 2,
                     (Step("p", "lookup", 1000 + n, {"reset": n}),)) for n in range(40)]
@@ -144,7 +144,7 @@ def test_count_of_a_batch_is_spread_over_seconds_without_loss() -> None:
     assert all(found)
 
 
-def test_names_and_hooks_used_by_the_bridge_exist() -> None:
+def test_names_and_hooks_of_locust_used_by_the_bridge_exist() -> None:
     found = in_locust("""
     import inspect
     hooks = ["test_start", "test_stopping", "test_stop", "spawning_complete", "quitting",

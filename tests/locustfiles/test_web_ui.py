@@ -56,7 +56,7 @@ def test_form_offers_the_options_of_the_command_line(screen: Screen) -> None:
         assert not re.search(rf'"{hidden}": ?\{{', page), hidden
 
 
-def test_size_from_the_form_is_used(screen: Screen) -> None:
+def test_number_of_people_from_the_form_is_used(screen: Screen) -> None:
     screen.start("RetrieveUser", 1, entries="1k", rate="10")
     screen.until_done("retrieve", 4)
     (row,) = [row for row in screen.rows() if row["Name"] == "retrieve"]

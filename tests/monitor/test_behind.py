@@ -64,7 +64,7 @@ def test_program_called_by_the_target_is_behind_the_target(kind: str, tmp_path: 
         assert Behind(ProcessReader(server, family=True)).look() == ()
 
 
-def test_cpu_of_programs_behind_is_separate_from_that_of_the_target() -> None:
+def test_cpu_of_programs_behind_the_target_is_separate_from_the_targets_cpu() -> None:
     with running(SERVER, "tcp") as (server, address), running(PROXY, address) as (proxy, _):
         monitor = Monitor(proxy)
         try:

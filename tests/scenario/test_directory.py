@@ -338,7 +338,7 @@ WHERE = (
 )
 
 
-def test_entries_deleted_by_the_scenario_are_removed(place: Place) -> None:
+def test_entries_that_a_scenario_adds_and_deletes_do_not_remain(place: Place) -> None:
     place.write(ADDED)
     (point,) = place.run(*WHERE).objects
     assert (point["failures"], point["operation"]) == (0, "mix")

@@ -40,7 +40,7 @@ def harvested(cache: Path) -> dict[str, list[str]]:
     return sections(pools(cache=cache).path.read_text(encoding="utf-8"))
 
 
-def test_two_harvests_are_equal_to_the_byte() -> None:
+def test_two_harvests_of_pools_are_equal_to_the_byte() -> None:
     assert harvest(FEW) == harvest(FEW)
 
 

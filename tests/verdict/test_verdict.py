@@ -348,7 +348,7 @@ def test_operations_without_waits_or_on_busy_cores_are_not_serialised(seen: Evid
     assert judge(seen).bound == Bound.UNDECIDED
 
 
-def test_full_pool_of_the_tester_precedes_locks_of_the_target() -> None:
+def test_full_pool_of_the_tester_is_the_limit_rather_than_locks_of_the_target() -> None:
     """Two places and 20 users: undecided, "it waits for locks, timers or pools of its own"."""
     quiet = with_use(QUIET, round_trip_s=40e-6, idle_round_trip_s=40e-6)
     full = replace(quiet, pools=(PoolUse("audit", 8, 1.0), PoolUse("main", 2, 1.92)))

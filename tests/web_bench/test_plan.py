@@ -32,7 +32,7 @@ def test_number_of_users_is_the_rate_divided_by_a_users_requests() -> None:
     assert whole_day["answers"]["simultaneous"] == 15_960
 
 
-def test_costs_of_workloads_in_a_mix_add_up() -> None:
+def test_cost_of_a_mix_is_the_sum_of_the_costs_of_its_workloads() -> None:
     rates = ("--rates", "spice-static=1153,spice-inprocess=307")
     found = planned(*rates, "--mix", "spice-static=4.05,spice-inprocess=0.95")
     rate = 1 / (0.81 / 1_153 + 0.19 / 307)

@@ -117,7 +117,7 @@ def test_resources_of_a_remote_target_are_absent_and_not_zero() -> None:
     assert "target" not in {row.who for row in live.resources}
 
 
-def test_decreasing_stolen_time_does_not_make_use_negative() -> None:
+def test_decreasing_stolen_time_does_not_make_cpu_use_negative() -> None:
     live = LiveView(COUNTS)
     for at_s, stolen_s in enumerate((9.0, 1.0, 1.5)):
         core = CoreSample(0.0, 0.0, 0.0, 0.0, stolen_s, 0.0)

@@ -85,7 +85,7 @@ def test_limit_is_enclosed_to_the_requested_precision(limit: float, precision: f
     assert found.ceiling.rate / found.rate <= 1 + precision + 0.011
 
 
-def test_search_raises_the_rate_bisects_holds_and_confirms() -> None:
+def test_search_first_raises_the_rate_then_bisects_then_holds_and_confirms() -> None:
     went = walk(holds_to(700))
     assert went.rates[:4] == [100, 200, 400, 800]
     assert went.rates[4:7] == [600, 700, 750]
@@ -335,7 +335,7 @@ def test_point_that_keeps_its_schedule_and_meets_the_objective_holds() -> None:
     assert reply_of(result, Objective.parse("p99<1us")).answer is Answer.BROKE
 
 
-def test_missed_schedule_does_not_hold_at_any_latency() -> None:
+def test_rate_with_a_missed_schedule_does_not_hold_at_any_latency() -> None:
     reply = reply_of(a_result(a_spec(rate=10_500)), OBJECTIVE)
     assert reply.answer is Answer.BROKE
     assert "10,000 of 10,500/s were done" in reply.message
@@ -365,11 +365,11 @@ def test_slow_service_of_one_operation_breaks_a_rate_despite_late_starts() -> No
         assert (reply.answer, reply.crowded) == (Answer.BROKE, crowded), reply
 
 
-def test_unknown_percentile_does_not_hold() -> None:
+def test_rate_with_an_unknown_percentile_does_not_hold() -> None:
     assert reply_of(a_result(a_spec(rate=4_999), 9_999), OBJECTIVE).answer is Answer.BROKE
 
 
-def test_percentile_among_unanswered_operations_does_not_hold() -> None:
+def test_rate_with_a_percentile_among_unanswered_operations_does_not_hold() -> None:
     # 1.8 % of 20,000 timed out after a second each, all others took 50 us.
     waited = histogram()
     waited.record(10**9, 360)

@@ -63,7 +63,7 @@ fn byte_order_marks_empty_lines_and_inner_quotes_are_read_as_by_other_readers() 
 }
 
 #[test]
-fn columns_can_be_named_and_separated_by_any_ascii_character() {
+fn columns_can_be_named_and_any_ascii_character_can_separate_cells() {
     let form = Form { separator: b'\t', ..given(&["uid", "mail"]) };
     let table = Table::parse(b"a,b\tc\nd\t\"e\tf\"\n".to_vec(), &form, any_cell).unwrap();
     assert_eq!(rows_of(&table), [["a,b", "c"], ["d", "e\tf"]]);

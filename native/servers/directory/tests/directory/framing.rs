@@ -66,7 +66,7 @@ fn a_thousand_requests_in_one_write_are_answered_in_order() {
 }
 
 #[test]
-fn a_batch_may_end_in_the_middle_of_a_message_and_with_an_unbind() {
+fn a_batch_of_requests_may_end_within_a_message_or_with_an_unbind() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();
@@ -165,7 +165,7 @@ fn a_request_with_message_id_zero_is_refused() {
 }
 
 #[test]
-fn an_undefined_scope_is_a_protocol_error_and_keeps_the_connection() {
+fn an_undefined_scope_is_a_protocol_error_that_leaves_the_connection_open() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();

@@ -64,7 +64,7 @@ fn find(client: &mut Client, base: &str, name: &str, sttl: Option<&str>) -> Vec<
 }
 
 #[test]
-fn an_ils_user_registers_announces_is_found_and_unregisters() {
+fn an_ils_user_registers_announces_an_application_and_unregisters() {
     let (_directory, mut client, _) = ils();
     assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
     assert_eq!(register(&mut client), ResultCode::SUCCESS);

@@ -121,6 +121,6 @@ fn an_invalid_colour_is_not_written_into_the_style() {
 }
 
 #[test]
-fn the_sections_of_a_page_equal_the_sections_of_the_population() {
+fn the_section_keys_of_a_page_equal_those_of_generated_visitors() {
     assert_eq!(SECTIONS.each_ref().map(|section| section.key), people::visitor::SECTIONS);
 }

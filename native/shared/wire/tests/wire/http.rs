@@ -170,7 +170,7 @@ fn only_an_extension_may_follow_the_size_of_a_chunk() {
 }
 
 #[test]
-fn a_truncated_body_with_content_length_is_not_done() {
+fn a_truncated_body_with_content_length_is_not_complete() {
     let (content, _, done) = receive(Framing::Length(5), b"abc", 2).unwrap();
     assert_eq!((content.as_slice(), done), (&b"abc"[..], false));
     assert!(!Body::new(Framing::Length(5)).ends_at_close());

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn latest_draws_prefer_the_newest_people_by_zipfian_weights() {
+    fn draws_of_choice_latest_prefer_the_newest_people_by_zipfian_weights() {
         let mut seen = histogram(Choice::Latest, 1_000, 400_000, 2);
         seen.reverse();
         let chi = chi_square(&seen);

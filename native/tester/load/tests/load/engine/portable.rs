@@ -374,7 +374,7 @@ fn a_repeat_that_sends_nothing_returns_to_its_caller() {
 }
 
 #[test]
-fn a_stopping_user_ends_a_pass_with_only_closes_left() {
+fn a_stopping_user_ends_a_pass_in_which_only_closing_steps_remain() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let config = config(responder.address, &lookups(1));
