@@ -79,7 +79,7 @@ def test_a_faster_target_is_reported_as_faster() -> None:
     assert verdicts(point)["target_cpu"] == "less CPU"
 
 
-def test_no_difference_is_reported_with_the_detectable_difference() -> None:
+def test_comparison_without_a_difference_states_the_detectable_difference() -> None:
     _, point = compared(noisy(10, 15_000, 1), noisy(10, 15_000, 3))
     row = point.row("ops_per_s")
     assert row is not None

@@ -375,7 +375,7 @@ def test_only_the_administrator_writes_if_configured(tools: Tools, someone: str)
     assert tools.exists(someone)
 
 
-def test_everybody_writes_without_administrator(open_server: Served) -> None:
+def test_everybody_writes_to_a_directory_without_administrator(open_server: Served) -> None:
     tools = Tools(open_server)
     dn = "cn=Anybody,ou=Scratch,o=Intranet"
     assert tools.run("ldapadd", text=person(dn)).code == 0

@@ -183,7 +183,7 @@ def test_impossible_passwords_are_refused() -> None:
         in_process("ils", "seed", "--to", "-", "--entries", "1", *argv).check(2, said)
 
 
-def test_scenario_with_logins_names_the_profiles_with_passwords(tmp_path: Path) -> None:
+def test_logins_of_people_without_passwords_are_refused_with_a_profile(tmp_path: Path) -> None:
     (tmp_path / "login.toml").write_text(
         'data.person = { people = "seeded" }\n'
         '[[operation]]\nbind = "{person.dn}"\npassword = "{person.password}"\n'

@@ -49,7 +49,7 @@ def killed(*argv: str, when: Path, how: signal.Signals) -> int:
         return process.wait()
 
 
-def test_file_has_the_digest_of_its_people_and_can_be_piped(tmp_path: Path) -> None:
+def test_seeded_ldif_file_has_the_digest_of_its_people_and_can_be_piped(tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     assert digest(ils("seed", "--to", str(path), "--entries", "2k")) == digest_of(2_000)
     assert digest(ils("verify", str(path), "--entries", "2k")) == digest_of(2_000)

@@ -35,7 +35,7 @@ from tests.engine.wire import LDAP_OPTIONS, Case
 from tests.support.cli import in_process
 
 
-def test_sequence_writes_its_scenario() -> None:
+def test_sequence_is_written_as_the_text_of_a_scenario() -> None:
     prefix = Sequence(
         "prefix",
         (Connect(), Bind(), Repeat(50, (Search(filter="(cn=A{x}*)"),)), Unbind()),

@@ -118,7 +118,7 @@ def measured(run: Path) -> list[tuple[int, int]]:
     return [(spec.entries, spec.repeat) for spec in found]
 
 
-def test_repeats_are_interleaved_over_sizes_and_resume(tmp_path: Path) -> None:
+def test_repeats_are_interleaved_over_sizes_and_can_be_resumed(tmp_path: Path) -> None:
     ran = in_process(*SWEEP, "--repeats", "2", cwd=tmp_path).check(0)
     assert measured(tmp_path / "run") == [(100, 0), (200, 0), (100, 1), (200, 1)]
     assert "scenario at 200, repeat 2 of 2" in ran.err

@@ -27,7 +27,7 @@ def test_busy_program_is_noticed_and_named() -> None:
     assert name in dict(found.busiest)
 
 
-def test_cpu_of_this_process_is_not_counted() -> None:
+def test_cpu_of_this_process_does_not_count_as_that_of_other_programs() -> None:
     """Two cores were busy for a whole second; this process used one, and program 7 the other."""
     before = _Reading(10.0, (100.0, 200.0), 5.0, {7: 1.0, 8: 3.0})
     now = _Reading(11.0, (101.0, 201.0), 6.0, {7: 1.5, 8: 3.01, 2**22 + 9: 0.4})

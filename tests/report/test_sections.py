@@ -363,7 +363,9 @@ def test_tables_of_the_paper_have_todays_rows_above_1997(sections: dict[str, Sec
     assert "ProLiant 7000, Table 9 1,539 1,532 1,512 1,485" in said
 
 
-def test_operations_have_n_median_and_interval(sections: dict[str, Section]) -> None:
+def test_each_operation_has_the_number_of_repeats_the_median_and_the_range(
+    sections: dict[str, Section],
+) -> None:
     said = words(sections["results"])
     assert "Lookup 1k 16\xa0users".replace("\xa0", " ") in said
     assert "20,000 2 20,000..20,000" in said
@@ -418,7 +420,7 @@ def test_single_size_has_no_chart_over_sizes(report: Report) -> None:
     assert "rates" not in {each.id for each in build.sections(Report([one]))}
 
 
-def test_head_states_arrivals_and_pauses(report: Report) -> None:
+def test_head_of_a_report_states_arrivals_and_pauses(report: Report) -> None:
     (run,) = report.runs
 
     def line(**other: Any) -> str:

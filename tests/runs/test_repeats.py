@@ -225,7 +225,7 @@ def test_higher_rate_of_two_tries_counts_or_within_noise_the_valid_try() -> None
     assert repeats.best_tries([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
 
 
-def test_rate_at_half_load_is_of_the_same_repeat_or_the_median() -> None:
+def test_rate_at_half_load_is_that_of_the_points_repeat_or_the_median() -> None:
     halves = [
         a_result(a_spec(users=8, repeat=n), count)
         for n, count in enumerate((20_000, 10_000, 30_000))

@@ -94,7 +94,9 @@ def test_remaining_data_are_not_mentioned(folder: Path, directory: LdapDirectory
     assert not [each for each in point["warnings"] if each["kind"] == "data-used-up"]
 
 
-def test_data_exhausted_in_the_warm_up_have_advice(folder: Path, directory: LdapDirectory) -> None:
+def test_advice_is_given_if_data_are_exhausted_in_the_warm_up(
+    folder: Path, directory: LdapDirectory
+) -> None:
     argv = ("ils", "run", "once.toml", "--target", directory.url, "--users", "4", "--threads", "1")
     ran = in_process(*argv, "--warmup", "60s", "--measure", "1s", cwd=folder)
     assert ran.code != 0
@@ -111,7 +113,7 @@ def locust(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
     return run_locust(*argv, cwd=folder)
 
 
-def test_data_exhausted_before_a_window_without_warm_up_have_advice(
+def test_advice_is_given_if_data_end_before_a_window_without_warm_up(
     folder: Path, directory: LdapDirectory
 ) -> None:
     write_accounts(folder, 4)

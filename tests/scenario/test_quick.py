@@ -33,7 +33,9 @@ def measured(folder: Path, directory: LdapDirectory, *argv: str) -> Ran:
     return in_process("ils", "run", *argv, *where, cwd=folder)
 
 
-def test_filter_option_sets_the_search(folder: Path, directory: LdapDirectory) -> None:
+def test_filter_option_sets_the_filter_of_the_search(
+    folder: Path, directory: LdapDirectory
+) -> None:
     people = ("--names", "@accounts.csv:uid")
     point = measured(
         folder, directory, "--filter", "(|(uid={name})(cn=nothing))", *people, *SHORT

@@ -179,7 +179,7 @@ def test_file_interrupted_before_its_first_byte_is_removed(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_links_and_files_of_other_programs_are_not_written(cache: Path, tmp_path: Path) -> None:
+def test_links_and_files_of_other_programs_are_not_overwritten(cache: Path, tmp_path: Path) -> None:
     population = generate(Spec(100, locales=("en_US",)), cache=cache).population
     path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
     theirs = tmp_path / "theirs"

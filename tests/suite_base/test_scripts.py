@@ -81,7 +81,7 @@ class RenamedOptions(IlsOptions):
     pause: float = option.duration(0.0, "Mean think time.", setting="think")
 
 
-def test_load_of_a_file_reaches_a_renamed_option(tmp_path: Path) -> None:
+def test_load_of_a_scenario_file_sets_an_option_with_another_name(tmp_path: Path) -> None:
     file = tmp_path / "slow.toml"
     file.write_text('load.think = "3s"\n[[operation]]\nsearch = "(uid=*)"\n')
     completed: Any = ILS.apply_scenario(RenamedOptions(scenario=str(file)))
@@ -159,7 +159,7 @@ def test_sent_values_and_changes_of_a_file_are_announced(
     assert said('[[operation]]\nsearch = "(u=a)"\n') == ""
 
 
-def test_users_with_a_row_each_need_enough_rows(mix: str) -> None:
+def test_fewer_rows_than_users_are_refused_if_each_user_keeps_a_row(mix: str) -> None:
     Path(mix).write_text(MIX.replace('file = "who.csv"', 'file = "who.csv"\nper = "user"'))
     found = read(mix)
     ILS.check(RUN(scenario=mix, users=2), [found])

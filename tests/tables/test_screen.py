@@ -29,7 +29,7 @@ def a_point(
     return judged(found, bound=bound, valid=valid, at_most_per_s=at_most)
 
 
-def test_valid_point_is_a_title_a_head_and_a_row() -> None:
+def test_valid_point_is_printed_as_a_title_a_head_and_a_row() -> None:
     assert shown(a_point()) == [
         "embedded, 64 clients, 500ms warm-up, 2s measured",
         "Operation  Size  Rate/s    p50    p95    p99  Fails  Limit",

@@ -244,7 +244,7 @@ HERE = ("--base", "o=Intranet", "--locales", "en_US")
     ],
     ids=" ".join,
 )
-def test_reading_operations_add_no_people(
+def test_operations_that_only_read_add_no_people(
     argv: tuple[str, ...], empty: LdapDirectory, tmp_path: Path
 ) -> None:
     size = () if "sweep" in argv else ("--entries", "10")

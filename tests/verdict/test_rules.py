@@ -195,7 +195,7 @@ def test_busy_disk_without_waiting_tasks_is_not_a_bottleneck() -> None:
     assert disk(with_target(busy, disk_wait_share=0.2)).grade == Grade.PRIMARY
 
 
-def test_kernel_refusals_count_for_the_operating_system() -> None:
+def test_kernel_refusals_indicate_a_limit_of_the_operating_system() -> None:
     full = with_machine(QUIET, listen_overflows=3)
     found = operating_system(full, cpu_used_up=False)
     assert found.grade == Grade.POSSIBLE

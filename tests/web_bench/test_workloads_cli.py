@@ -45,7 +45,7 @@ def test_page_of_a_workload_has_classes_with_shares_of_requests_and_bytes() -> N
     assert "HTTP: 1.0" in shown
 
 
-def test_spreads_programs_and_tls_are_described() -> None:
+def test_description_of_a_workload_has_size_spreads_programs_and_tls() -> None:
     shown = workloads("ecommerce-cgi")
     assert "970 files of 4,000 to 8,000 " in shown
     assert "970 files of 4,000 to 8,000, over TLS" in shown

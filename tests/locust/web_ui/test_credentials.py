@@ -9,7 +9,7 @@ from sitebench.locust.web_ui.login import credentials
 from sitebench.system.secret import UI_LOGIN
 
 
-def test_first_line_of_a_file_has_name_and_password(tmp_path: Path) -> None:
+def test_first_line_of_a_credentials_file_has_name_and_password(tmp_path: Path) -> None:
     file = tmp_path / "login"
     file.write_text("anna:a:b c\nmore\n")
     assert credentials(str(file)) == ("anna", "a:b c")

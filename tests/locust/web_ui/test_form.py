@@ -77,7 +77,7 @@ def test_form_lists_the_choices_of_an_option(parsed: argparse.Namespace) -> None
     assert fields[:6] == ["target", "entries", "rate", "arrivals", "think", "keys"]
 
 
-def test_options_without_secrets_do_not_fix_the_target(
+def test_options_without_secrets_leave_the_target_changeable(
     parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = from_namespace(LocustOptions, parsed)
@@ -87,7 +87,9 @@ def test_options_without_secrets_do_not_fix_the_target(
 
 
 @pytest.mark.parametrize("name", ["password_file", "tls_key", "i_own_this_target"])
-def test_key_or_permission_fixes_the_target(parsed: argparse.Namespace, name: str) -> None:
+def test_key_password_or_permission_makes_the_target_unchangeable(
+    parsed: argparse.Namespace, name: str
+) -> None:
     setattr(parsed, name, "true")
     assert {"target", "bind_dn", "tls_ca", "start_tls"} <= form.pinned_fields(
         LocustOptions, from_namespace(LocustOptions, parsed)
@@ -109,7 +111,7 @@ HOME = '[[operation]]\nname = "home"\n'
     ],
     ids=["variable", "neither", "column", "unreadable"],
 )
-def test_scenario_with_secrets_fixes_the_target(
+def test_scenario_with_secrets_makes_the_target_unchangeable(
     tmp_path: Path, text: str, pins: bool, only: str
 ) -> None:
     scenario = tmp_path / "scenario.toml"

@@ -188,7 +188,7 @@ def test_fields_added_to_the_form_of_locust_have_headings_and_plain_names(unused
     assert not [label for label in named if "Tls" in label or "Dn" in label]
 
 
-def test_stages_of_rates_and_users_end_the_test(page: WebPage, tmp_path: Path) -> None:
+def test_last_stage_of_rates_or_users_ends_the_test(page: WebPage, tmp_path: Path) -> None:
     page.choose("LookupUser")
     page.fill(entries="1k", userCount="4", spawnRate="4", rate="", stages="1s:100,2s:300")
     page.press("Start")

@@ -73,7 +73,7 @@ def test_answer_does_not_claim_a_limit_beyond_the_largest_number_of_users() -> N
         ),
     ],
 )
-def test_missing_answer_for_users_is_an_error(
+def test_search_for_users_without_an_answer_is_an_error(
     points: Sequence[PointResult], kind: type[SitebenchError], words: str
 ) -> None:
     _, users, error = answer(*points)

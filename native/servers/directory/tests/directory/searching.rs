@@ -298,7 +298,7 @@ fn a_first_page_of_size_zero_is_answered_with_a_page_control() {
 }
 
 #[test]
-fn the_subschema_is_found_under_every_spelling_and_unknown_types_are_undefined() {
+fn the_subschema_is_found_by_any_spelling_and_never_by_an_unknown_type() {
     let (_directory, mut client) = people(0);
     let negated = filter(|out| {
         f::write_not(out, |out| f::write_equality(out, b"noSuchType", b"x"));

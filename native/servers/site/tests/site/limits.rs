@@ -51,7 +51,7 @@ fn the_lines_of_a_head_are_limited() {
 }
 
 #[test]
-fn the_length_of_a_target_is_limited() {
+fn the_length_of_a_request_target_is_limited() {
     let site = limited(|limits| limits.target_bytes = 20);
     assert_eq!(status(&site, get(&format!("/{}", "x".repeat(19)), "")), 404);
     assert_eq!(status(&site, get(&format!("/{}", "x".repeat(20)), "")), 414);

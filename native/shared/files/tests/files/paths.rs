@@ -23,7 +23,7 @@ proptest! {
     }
 
     #[test]
-    fn the_numbers_of_consecutive_classes_have_no_gap(set in sets()) {
+    fn the_file_numbers_of_consecutive_classes_have_no_gap(set in sets()) {
         let mut end = 0;
         for class in &set.spec().classes {
             let files = set.class(&class.name).unwrap();

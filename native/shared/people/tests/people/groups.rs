@@ -40,7 +40,7 @@ fn groups_take_people_in_order_and_wrap_around() {
 }
 
 #[test]
-fn all_groups_but_one_for_each_further_size_have_the_first_group_size() {
+fn each_further_size_is_that_of_one_group_and_the_first_size_of_the_rest() {
     let groups = groups(spec(5, &[2, 30, 1_000], 1, 0));
     let sizes: Vec<_> = (0..5).map(|g| groups.count(g, List::Member)).collect();
     assert_eq!(sizes, [30, 1_000, 2, 2, 2]);

@@ -67,7 +67,7 @@ fn a_page_must_show_a_change_only_after_it_was_made() {
 }
 
 #[test]
-fn a_row_used_through_a_value_counts_as_updated() {
+fn a_row_used_in_a_value_of_a_request_counts_as_updated() {
     let text = "data.owner = { people = 'seeded', deal = 'exclusive' }\nvalues.who = 'u{owner.id}'\n\
         values.path = '{who}/x'\n[[operation]]\nname = 'all'\n\
         step = [{ post = '/{path}' }, { get = '/{path}', expect.fresh = 'new' }]";

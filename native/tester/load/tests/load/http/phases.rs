@@ -35,7 +35,7 @@ fn total_ns(totals: &Totals, step: &str) -> f64 {
 }
 
 #[test]
-fn a_request_lasts_as_long_as_its_phases() {
+fn a_request_lasts_as_long_as_its_phases_together() {
     // A millisecond lies between the pieces, of which there are two or more.
     let site = Both::new(|_, _| Do::InPieces(4_000));
     let config = with_phases(site.config(false, 3, 1));
