@@ -66,7 +66,7 @@ def test_invalid_apache_directive_is_refused(directives: dict[str, str], words: 
     assert words in raised.value.message
 
 
-def test_lua_pages_have_the_size_limit_and_the_statuses_of_the_embedded_server() -> None:
+def test_lua_pages_have_the_requested_sizes_and_refuse_invalid_paths() -> None:
     with apache.serving(None, kinds={"inprocess", "template"}) as started:
         assert len(ask(started.address, "/dynamic/constant").body) == 6_250
         first, second = (ask(started.address, "/dynamic/random?size=200000") for _ in range(2))

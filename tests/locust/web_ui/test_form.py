@@ -87,7 +87,7 @@ def test_options_without_secrets_leave_the_target_changeable(
 
 
 @pytest.mark.parametrize("name", ["password_file", "tls_key", "i_own_this_target"])
-def test_key_password_or_permission_makes_the_target_unchangeable(
+def test_password_or_key_or_permission_makes_the_target_unchangeable(
     parsed: argparse.Namespace, name: str
 ) -> None:
     setattr(parsed, name, "true")
