@@ -85,7 +85,7 @@ class Result:
 
     @check_arguments
     def check(self, objective: str) -> None:
-        """Return if an objective such as "p99<5ms,failures<0.1%" is met.
+        """Do nothing if an objective such as "p99<5ms,failures<0.1%" is met.
 
         Raise ObjectiveMissed if the objective is missed. Raise NotDecided if that is unknown,
         because a percentile has too few samples or the target was not the limit.
