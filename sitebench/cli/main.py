@@ -1,6 +1,6 @@
 """The root of the command line; suites add their commands through `sitebench.suite`.
 
-Its import must stay quick, because completion imports it at every key: commands are imported when
+Completion imports this module at every key, so the import must be quick. Commands are imported when
 they are needed.
 """
 

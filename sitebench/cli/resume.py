@@ -47,7 +47,7 @@ def resume(run: Path) -> None:
             f"if the command is yours, repeat it: {line}",
         )
     say(f"resuming with: {line}")
-    # A new process, so that the run file records the first command, and not `resume`.
+    # A new process measures, so that the run file records the first command, and not `resume`.
     python = python_module("sitebench.cli.main")
     os.execv(python[0], [*python, *argv])
 

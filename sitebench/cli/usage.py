@@ -99,7 +99,7 @@ def _command_meant(tried: str, context: Any) -> str | None:
 
 
 def _deeper(tried: str, group: Any, path: str, context: Any) -> Iterator[str]:
-    """Yield the command lines of a group that end with this command or operation."""
+    """Yield the command lines of a group that end with the command or operation `tried`."""
     for name, member in group.members():
         if hasattr(member, "members"):
             if tried in dict(member.members()):
