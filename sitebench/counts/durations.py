@@ -54,8 +54,7 @@ class Durations(msgspec.Struct, frozen=True):
     intervals: Mapping[str, tuple[float, float | None]] = {}
     """The 95 % intervals of percentiles; an interval without an upper end is one-sided."""
     too_alike: Mapping[str, float] = {}
-    """If half seconds are too correlated for an interval: seconds of a sufficient window, by
-    percentile."""
+    """Seconds of a sufficient window, for percentiles with too correlated half seconds."""
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:

@@ -17,7 +17,7 @@ from sitebench.errors import BadInput
 from sitebench.system.files import write
 
 MOST = 100
-"""Lines of a phase; counts include all failures."""
+"""Largest number of lines of a phase; counts include all failures."""
 GIVEN_UP = "--fail-log: cannot write"
 """The first words of the message about a log that cannot be written."""
 _NAMES = (

@@ -31,7 +31,7 @@ class LittlesLaw(msgspec.Struct, frozen=True):
 
 
 def littles_law(lane_s: float, clock_s: float, seconds: float) -> LittlesLaw | None:
-    """Compare both sides of a window; None if no lane ran."""
+    """Compare both sides of the law for a window; None if no lane ran."""
     if lane_s <= 0 or seconds <= 0:
         return None
     lanes, from_clocks = lane_s / seconds, clock_s / seconds

@@ -46,24 +46,24 @@ _LEAST_STRETCHES = 8
 """The least number of half seconds for an estimate of the spread."""
 
 _LEAST_EVENTS = 5.0
-"""The least number of events beyond an upper end."""
+"""The least number of events beyond the upper end of an interval."""
 
 _LEAST_INDEPENDENT = 4.0
 """The least number of independent half seconds to which a window has to be equivalent."""
 
 _DOUBT = 0.5
-"""The greatest allowed probability of fewer independent half seconds."""
+"""The greatest allowed probability of fewer half seconds than `_LEAST_INDEPENDENT`."""
 
 _WOULD_DO = 3.0
 """A window of this multiple of `_LEAST_INDEPENDENT` usually has an interval."""
 
 _EXCESSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Correlated variance as multiples of the independent variance."""
+"""Hypotheses of the correlated variance, as a multiple of the independent variance."""
 
 _INDEPENDENT = 0.2
-"""Prior weight of no correlated variance, against 1 for all other hypotheses together, which weigh
-by the square root of their correlation time. With equal weights, 16 of 100 intervals miss, in
-windows of 30 s with a correlation time of 10 s (simulated)."""
+"""Prior weight of the hypothesis without correlated variance. All other hypotheses together weigh
+1, each in proportion to the square root of its correlation time. With equal weights, 16 of 100
+intervals miss, in windows of 30 s with a correlation time of 10 s (simulated)."""
 
 _NEGLIGIBLE = 1e-4
 
@@ -74,8 +74,7 @@ Bounds = tuple[float, float | None]
 class Intervals(msgspec.Struct, frozen=True):
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
-    """If half seconds are too correlated for an interval: seconds of a sufficient window, by
-    percentile."""
+    """Seconds of a sufficient window, for percentiles with too correlated half seconds."""
 
 
 def too_alike_to_tell(would_do_s: float) -> str:
@@ -148,7 +147,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the highest rank up to `rank` that surely more than `share` reaches."""
+        """Return the highest rank up to `rank`, reached surely by more than `share` of samples."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -160,7 +159,7 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the lowest value from `rank` on that surely less than `share` exceeds."""
+        """Return the lowest value from `rank` on, exceeded surely by fewer samples than `share`."""
         first, last = rank, len(self.values)
         while first < last:
             middle = (first + last) // 2

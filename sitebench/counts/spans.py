@@ -39,7 +39,7 @@ class Span(msgspec.Struct, frozen=True):
     """Share of the span in which the busiest thread of the load generator was on a core."""
     tester_late: float | None = None
     """Share of the span in which operations were due while most lanes were free, or in which the
-    load generator had no core; older run files have none."""
+    load generator had no core; older run files lack this share."""
     asked: float | None = None
     """The mean number of operations that the stages plan for this span."""
     users: float | None = None

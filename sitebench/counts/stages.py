@@ -40,7 +40,7 @@ WITHIN_MINUTES_S = 180.0
 """The least length with spans of a minute: fewer than three spans are no curve."""
 _SHORT_S = (1.0, 2.0, 5.0, 10.0, 20.0)
 _MOST_SHORT = 12
-"""Largest number of spans of a short test, so that each has operations for a percentile."""
+"""Largest number of spans of a short test; each span needs operations for a percentile."""
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -115,7 +115,7 @@ class Stages(msgspec.Struct, frozen=True):
         return next(width for width in _SHORT_S if lasts_s <= _MOST_SHORT * width)
 
     def due(self, upto_s: float) -> float:
-        """Return the mean number of operations due up to a time, or of user-seconds."""
+        """Return the mean operations due up to a time; for stages of users, the user-seconds."""
         due = begin_s = level = 0.0
         for stage in self.stages:
             lasts_s = min(stage.lasts_s, max(0.0, upto_s - begin_s))
@@ -125,7 +125,7 @@ class Stages(msgspec.Struct, frozen=True):
 
     @property
     def edges(self) -> Iterator[tuple[float, float]]:
-        """Yield the corners of the line of the load: seconds, and the rate or users then."""
+        """Yield the ends of the load's linear parts: seconds, and the rate or users then."""
         begin_s = 0.0
         yield 0.0, 0.0
         for stage in self.stages:
@@ -154,7 +154,7 @@ def _stage(text: str) -> Stage:
 
 @contextmanager
 def _naming(stage: str, hint: str = "") -> Iterator[None]:
-    """Name the stage in the error of its values."""
+    """Name the stage in errors about its values."""
     try:
         yield
     except UnknownValue as error:

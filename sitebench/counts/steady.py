@@ -32,7 +32,7 @@ from sitebench.counts.queue import LEAST_SHARE
 from sitebench.units import format_ns, format_rate
 
 MIN_SLOTS = 8
-"""With fewer slots only a strictly monotone series is significant."""
+"""Least number of slots: with fewer slots, only a strictly monotone series is significant."""
 
 MOST_WINDOWS = 3
 """The greatest length of a lengthened window, as a multiple of the default."""
@@ -41,11 +41,11 @@ _DRIFT = 0.05
 """The smallest change of the rate within a window that makes the window unsettled: 5 %."""
 
 _LATENCY_DRIFT = 0.25
-"""The smallest change of latency that makes a window unsettled, as for `_DRIFT` at 80 % load."""
+"""The smallest change of latency that makes a window unsettled: 5 % more cost at 80 % load."""
 
 _LATENCY_DOUBT = 1.0
-"""If a change of latency is not significant, it counts from a doubling or halving on. Smaller
-changes occur in most windows if the target is nearly saturated."""
+"""If a change of latency is not significant, the window is too short from a doubling or halving on.
+Smaller changes occur in most windows if the target is nearly saturated."""
 
 _FALSE_ALARM_RATE = 0.002
 """The probability that a steady target is called unsettled, for its rate and again for its latency;
@@ -81,7 +81,7 @@ class Settled(msgspec.Struct, frozen=True):
     state: str
     evidence: str
     slope_percent: float | None = None
-    """The change from end to end, in percent of the median slot; below -100 after an early fall."""
+    """The change from begin to end, in percent of the median; an early fall can exceed 100 %."""
 
 
 class _Drift(msgspec.Struct, frozen=True):
@@ -158,7 +158,7 @@ class _Series:
         return f"{format_rate(float(f'{value:.3g}'))}/s"
 
     def _larger(self, drift: _Drift, limit: float) -> bool:
-        """Whether a drift exceeds `limit`; for logarithms a fall by 1 / (1 + limit) exceeds it."""
+        """Whether a drift exceeds `limit`; for logarithms, falls are limited to 1 / (1 + limit)."""
         fall = 1 / (1 + limit) - 1 if self._logarithms else -limit
         return not fall <= drift.change <= limit
 

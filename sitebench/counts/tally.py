@@ -21,7 +21,7 @@ MOST_STRETCHES = 2_048
 
 
 def _pairs(values: array[Any]) -> array[Any]:
-    """Add neighbours in pairs; the last value of an odd number stays as it is."""
+    """Add neighbours in pairs; with an odd number of values, the last value stays."""
     pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
     return array(values.typecode, (a + b for a, b in pairs))
 
@@ -65,7 +65,7 @@ class Tally(msgspec.Struct):
     lost_rows: int = 0
     """Number of rows lost up to the window's end, because a change was never answered."""
     lane_counts: list[int] = []
-    """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
+    """Number of successful requests by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
