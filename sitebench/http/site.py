@@ -77,7 +77,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
 
 
 class _Received(io.RawIOBase):
-    """The bytes of a connection: they end after `_MOST_BYTES`, and raise after the deadline."""
+    """The bytes of a connection; reads end after `_MOST_BYTES`, and raise after the deadline."""
 
     def __init__(self, raw: io.RawIOBase, deadline: Deadline) -> None:
         self._raw, self._deadline, self.budget = raw, deadline, _MOST_BYTES
