@@ -72,7 +72,7 @@ def recording(
 ) -> Iterator[RunStore]:
     """Open the run file, which is temporary if neither `--out` nor a default names it.
 
-    Ctrl-C prints the command that resumes.
+    After Ctrl-C, print the command that resumes.
     """
     allow_descriptors(users)
     if (load := group_of(options, LoadOptions)) is not None:

@@ -177,7 +177,7 @@ class _Condition(msgspec.Struct, frozen=True):
     operation: str | None = None
     """The operation to which the condition applies; None for all operations together."""
     share: float = 1.0
-    """The share of that operation among all operations."""
+    """The share of `operation` among all operations."""
 
     @property
     def name(self) -> str:

@@ -164,7 +164,7 @@ QUIET = "Result and errors only: no progress, no advice."
 
 
 def check_pace(options: LoadOptions) -> None:
-    """Raise if think times compete with a rate."""
+    """Raise if both think times and a rate are set."""
     if options.rate is not None and options.think:
         raise BadInput(
             "--think and --rate both decide when a user's next operation begins",
@@ -258,7 +258,7 @@ class MeasureOptions(RepeatOptions):
 
 @dataclass(frozen=True)
 class VaryOptions:
-    """Refuses stages in `vary`, which compares rates: stages have several."""
+    """Refuses stages in `vary`, which compares rates, because stages have several rates."""
 
     stages: Stages | None = option.parsed(
         None, "Refused.", parse=Stages.from_option, metavar="STAGES", hidden=True

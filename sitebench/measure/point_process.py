@@ -49,8 +49,7 @@ class Request(msgspec.Struct, frozen=True):
     least_workers: int
     """The number of workers that suffice after `--workers-wait`."""
     passwords: Mapping[str, str]
-    """Passwords by environment variable; other users could read these at the start of the
-    process."""
+    """Passwords by environment variable; a process's first environment would show them."""
 
 
 def most_s(spec: PointSpec) -> float:

@@ -51,7 +51,7 @@ def summarise(
     """Turn a measured window into a result with its verdict.
 
     `counts` are the steps that count as an operation: one (program, step) per program. `warnings`
-    are the suite's own. Each worker has `pools` of its own.
+    come from the suite. Each worker has separate `pools`.
     """
     counts = tuple(counts)
     use = use_of_all(use, workers)

@@ -23,7 +23,7 @@ _FOR_WORKERS = ("spec", "user_classes", "scenario", "data", "first_added")
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """A measurement: its load, and its target once that is open.
+    """A measurement: its load, and its target after the target was opened.
 
     A command plans the test and sends it to its runner. A Locust that was started by hand, or that
     shows the web page, creates the test itself. A master sends a part of the test to its workers.

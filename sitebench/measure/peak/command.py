@@ -80,7 +80,7 @@ _HOLD_WINDOWS = 3
 _HOLDS = 3
 """How often the reported rate has to meet the objective, because one success can be chance."""
 _PRECISION = 0.05
-"""Gap between the highest rate that held and the lowest that did not."""
+"""Gap between the highest rate that held and the lowest rate that broke."""
 
 _FAR = 100
 """The announced length of a search assumes that the limit is this multiple of the first rate."""

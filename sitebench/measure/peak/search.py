@@ -180,7 +180,7 @@ class _Searching:
         return Trial(rate, users, long, repeat)
 
     def bracket(self) -> Generator[Trial, Reply, tuple[float | None, Ceiling | None]]:
-        """Return a rate that holds and a higher rate that does not."""
+        """Return a rate that holds and a higher rate that breaks."""
         rate = round_rate(self._plan.start)
         reply = yield from self.attempt(rate)
         if reply.answer is Answer.HELD:
@@ -195,7 +195,7 @@ class _Searching:
         return None, high
 
     def raise_from(self, low: float, factor: float) -> _Bracketing:
-        """Raise the rate until it does not hold, or the load generator is saturated."""
+        """Raise the rate until it breaks, or the load generator is saturated."""
         while True:
             rate = round_rate(low * factor)
             reply = yield from self.attempt(rate)
