@@ -41,7 +41,7 @@ class Program:
 
 
 class Behind:
-    """Searches the programs behind a target, and remembers them."""
+    """Searches for the programs behind a target, and remembers them."""
 
     def __init__(self, target: ProcessReader) -> None:
         self._target = target

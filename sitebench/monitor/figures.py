@@ -85,7 +85,7 @@ FIGURES: Mapping[str, Figure] = {
 
 
 SHORTEST_NS = 100_000_000
-"""Shortest interval of a rate: the kernel counts CPU time in ticks of 10 ms."""
+"""Shortest interval of a rate, because the kernel counts CPU time in ticks of 10 ms."""
 
 
 def describe(name: str) -> Figure:

@@ -51,7 +51,7 @@ class RoundTrips(msgspec.Struct, frozen=True):
         return self.took_s[self.n - 1] if self.n else None
 
     def typical_since(self, start: RoundTrips) -> float | None:
-        """Return the median of the round trips after `start`; None without any."""
+        """Return the median of the round trips after `start`; None without round trips."""
         durations_s = (*self.took_s[start.n : self.n], *self.under_way_s)
         return statistics.median(durations_s) if durations_s else None
 

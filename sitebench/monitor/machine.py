@@ -120,7 +120,7 @@ class MachineReader:
 
 
 def _pressure() -> dict[str, float]:
-    """Return stalled seconds, without "cpu.full", because never do all tasks wait for a core."""
+    """Return stalled seconds without "cpu.full", because some task always runs on a core."""
     stalled_by_resource = {}
     for resource in _PRESSURES:
         text = texts.read(f"/proc/pressure/{resource}") or ""

@@ -167,7 +167,7 @@ class Monitor:
 
 
 def _other_network(pid: int | None) -> NetworkReader | None:
-    """Return a reader of the target's network namespace, if this process is in another."""
+    """Return a reader of the target's network namespace, if it is not this process's namespace."""
     if pid is None:
         return None
     namespace = network_namespace(pid)

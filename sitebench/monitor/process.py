@@ -53,7 +53,7 @@ class Rising:
 
 
 class _Threads:
-    """Sums over threads, including ended ones."""
+    """Sums over threads, including ended threads."""
 
     def __init__(self) -> None:
         self._last: Mapping[int, _Thread] = {}
@@ -259,7 +259,7 @@ class ProcessReader:
         family.threads += stat.threads
         with contextlib.suppress(OSError):
             family.allowed |= os.sched_getaffinity(pid)
-            # The number of open descriptors, since Linux 6.2. (Path is slower, as in texts.names.)
+            # Since Linux 6.2 this size is the number of open descriptors. (Path would be slower.)
             family.descriptors += os.stat(f"/proc/{pid}/fd").st_size  # noqa: PTH116
         if (text := texts.read(f"/proc/{pid}/io")) is None:
             family.disks_known = False  # another user's process
@@ -319,7 +319,7 @@ def _children(pid: int) -> list[tuple[int, texts.ProcessStat]]:
 
 
 def _child_pids(pid: int) -> list[int]:
-    """Return the children of a process, from the lists of their parent threads."""
+    """Return the children of a process, from the lists of the process's threads."""
     children: list[int] = []
     for tid in texts.names(f"/proc/{pid}/task"):
         text = texts.read(f"/proc/{pid}/task/{tid}/children")

@@ -37,8 +37,8 @@ def interface_to(host: str, port: int) -> str | None:
 def listener(host: str, port: int) -> int | None:
     """Return the process of this machine that listens at an address, or the parent of several.
 
-    Return None if another machine has the address, another user has the process, or this process
-    descends from it.
+    Return None if another machine has the address, or if the process is another user's or an
+    ancestor of this process.
     """
     if interface_to(host, port) != LOOPBACK:
         return None

@@ -47,7 +47,7 @@ class ProcessFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessSample(ProcessFigures, frozen=True):
-    """A process, or a target with its descendants, since it began."""
+    """Figures of a process, or of a target with its descendants, since the process began."""
 
     cpu_s: float
     system_s: float

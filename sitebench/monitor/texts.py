@@ -100,7 +100,7 @@ def pressure(text: str) -> dict[str, float]:
 
 
 def disks(text: str, whole: Collection[str]) -> dict[str, DiskSample]:
-    """Read /proc/diskstats: the disks of `whole` (no partitions) that have done anything."""
+    """Read /proc/diskstats: the disks of `whole` (no partitions) that have been used."""
     disks = {}
     for line in text.splitlines():
         fields = line.split()

@@ -27,7 +27,7 @@ class Throttle:
         return min((quota for quota in quotas if quota is not None), default=None)
 
     def read(self) -> float | None:
-        """Return seconds of throttling since the first reading, if known."""
+        """Return seconds of throttling since the first reading; None if unknown."""
         text = texts.read(self._groups)
         if text is None:
             return None

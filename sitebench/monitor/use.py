@@ -14,7 +14,7 @@ from sitebench.monitor.sample import ProcessFigures
 
 
 class ProcessUse(ProcessFigures, frozen=True):
-    """The use of a process, or of a target with descendants; memory is as at the window's end."""
+    """The use of a process, or of a target with descendants; memory is its value at the end."""
 
     cpu_s: float
     rss: int | None = None
@@ -22,7 +22,7 @@ class ProcessUse(ProcessFigures, frozen=True):
     """The largest resident memory since the process began."""
     busiest_thread_s: float | None = None
     disk_wait_share: float | None = None
-    """The share of the time with busy threads in which they waited for a disk."""
+    """The share of the threads' busy time in which they waited for a disk."""
     system_s: float | None = None
 
 
@@ -104,7 +104,7 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
 
     `machine` is the generator's machine. `target_machine` is None if the target runs on the same
     machine and network, or on a machine that is not monitored. `directory` has the counters that
-    the target reports: names that end in `_total` count within the window, other values are as at
+    the target reports: names that end in `_total` count within the window, other values are from
     its end. `round_trip_s` is the median of the TCP handshakes in the window, `idle_round_trip_s`
     the shortest handshake of the test. `interface` is this machine's interface to the target.
     """
