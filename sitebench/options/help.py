@@ -1,4 +1,4 @@
-"""Help of commands: `-h` shows the most common options, `--help` all.
+"""Help of commands: `-h` shows the most common options, `--help` shows all options.
 
 The text is the command's docstring. Paragraphs that begin with `sitebench` are examples; paragraphs
 that end with a colon introduce examples.
@@ -33,7 +33,7 @@ _EXAMPLES = 3
 
 _MARGIN = 2
 _LABELS = 24
-"""Widest label with an explanation on the same line."""
+"""Width up to which a label has its explanation on the same line."""
 _WIDEST = 100
 """Largest width of lines, for readability."""
 

@@ -270,7 +270,7 @@ def show_pairs(values: Mapping[str, str] | None) -> str:
 
 
 class SomeOf(OneOf):
-    """A parser of a list of these words."""
+    """A parser that accepts a list of the words."""
 
     def __init__(self, noun: str, *allowed: str) -> None:
         super().__init__(*allowed)
