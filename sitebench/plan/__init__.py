@@ -1,1 +1,1 @@
-"""The capacity planner: how many people a machine serves, and machines a community needs."""
+"""The capacity planner: people that a machine serves, and machines that a community needs."""

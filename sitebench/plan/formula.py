@@ -112,7 +112,7 @@ class Operation(Formula):
         return _OPERATORS[self.sign](self.left.value(inputs), self.right.value(inputs))
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        # Only parentheses that a reader needs are written.
+        # Parentheses that a reader does not need are left out.
         left, right = self.left.words(inputs), self.right.words(inputs)
         of_left, of_right = _active_side(self.left, inputs), _active_side(self.right, inputs)
         sum_left = isinstance(of_left, Operation) and of_left.sign in "+-"

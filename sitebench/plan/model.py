@@ -230,7 +230,7 @@ def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
 
 
 def _by_queueing(scenario: Scenario, rates: Mapping[str, float]) -> float:
-    """Return how busy a machine may be for the objective; 1.0 without one.
+    """Return how busy a machine may be for the objective; 1.0 without an objective.
 
     A queue of several kinds of operations has no formula, so `busy_limit` simulates it.
     """

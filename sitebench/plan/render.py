@@ -163,7 +163,7 @@ def _what_if_table(plan: Plan) -> Table:
 
 
 def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
-    """Return the answers that the paper prints for its own inputs, beside ours."""
+    """Return the answers that the paper prints for its own inputs, beside our answers."""
     rows = []
     for printed in suite.printed:
         table = suite.presets[printed.preset]

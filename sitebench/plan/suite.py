@@ -34,7 +34,7 @@ class Calculation(msgspec.Struct, frozen=True, dict=True):
 
     title: str
     inputs: Mapping[str, tuple[str, float]]
-    """Label and number, by key."""
+    """Labels and numbers of the inputs, by key."""
     steps: Sequence[Step]
     notes: Sequence[str] = ()
 
@@ -60,7 +60,7 @@ class PlanSuite(msgspec.Struct, frozen=True, kw_only=True):
     """The paper's users."""
     presets: Mapping[str, RateTable]
     """The paper's machines. The first machine is the default. In a workbook without a run, the last
-    machine is a template for the reader's own."""
+    machine is a template for the reader's own machine."""
     size: int
     """The size whose rates the paper's example uses."""
     printed: Sequence[PrintedAnswer]

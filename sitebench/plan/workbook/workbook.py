@@ -100,7 +100,7 @@ def _what_if(sheet: Planned) -> WhatIf:
 
 
 def _size_of(plan: Plan, table: RateTable) -> int:
-    """Return the size that the command takes for another machine."""
+    """Return the size that `sitebench plan` takes for another machine."""
     if plan.scenario.community is None:
         return plan.suite.size
     try:
