@@ -105,7 +105,7 @@ def _is_shown(step: StepStats) -> bool:
 
 
 def _is_cut_off(steps: list[StepStats]) -> bool:
-    """Return whether the user could not connect, and would retry."""
+    """Return whether the user could not connect, and therefore retries."""
     return any(step.failures for step in steps if _OPENS.search(step.step))
 
 

@@ -118,7 +118,7 @@ class Script:
 
     @property
     def removing(self) -> frozenset[tuple[str, str]]:
-        """Rows of steps that remove people, also before they are added again."""
+        """Rows of steps that remove people, including people who are added again."""
         rows = ((row, step) for row, operation in self._rows for step in operation.removing)
         return frozenset((*rows, *((row, REMOVE) for row, op in self._rows if op.adding)))
 
@@ -388,7 +388,7 @@ def _script(
         only,
         facts["protocol"],
         text,
-        # People lie below the base, even if no search names it.
+        # People lie below the base, even if no search names the base.
         (facts["uses_base"] or any(fact["rows"] in (SEEDED, "new") for fact in facts["data"]))
         and not of_environment,
         tuple(operations),
