@@ -100,7 +100,7 @@ def _open_own(path: str, flags: int) -> int:
 
 @contextmanager
 def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
-    """Remove an empty file after an error, while this process still has its lock."""
+    """Remove an empty file after an error, while this process still has the file's lock."""
     try:
         yield
     except BaseException:

@@ -38,7 +38,7 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
 
     free = min(psutil.virtual_memory().available, usable_bytes())
     if memory > free:
-        # Linux overcommits memory, and kills the process that uses it.
+        # Linux grants more memory than it has, and kills the process that uses this memory.
         raise BadInput(
             f"{spec.hash} takes {format_bytes(memory)} of memory for each password, and "
             f"{format_bytes(free)} are free",
