@@ -32,7 +32,7 @@ def call_marked(request: pytest.FixtureRequest, name: str, function: Callable[..
 
 
 def fixtures_of(server: str, name: str, noun: str) -> tuple[Any, Any]:
-    """Return the fixtures `name`, a server for each test, and `name`_factory, which starts many."""
+    """Return two fixtures: `name` gives a test a server, and `name`_factory starts servers."""
 
     def one(request: pytest.FixtureRequest) -> Iterator[Any]:
         with call_marked(request, name, resolve_name(server)) as running:

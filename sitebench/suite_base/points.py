@@ -123,7 +123,7 @@ def write_config(
         "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
         "adds": dict(adds),
         "scenarios": list(scenarios),
-        # Failed requests are logged; with --check, all requests.
+        # Failed requests are logged, or with --check all requests.
         "log": {"most": _TRIED, "all": True}
         if options.check
         else {"most": MOST if options.fail_log else 0},
@@ -165,7 +165,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def locust_options(self) -> type[Any]:
         return combine(self.session_options, self.options)
 
-    # Parts of a suite.
+    # Methods that a suite implements.
 
     @abstractmethod
     def built_in(self, options: _O, operation: str) -> _P:
@@ -347,7 +347,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             return lambda: None
         return lambda: say_kept(file, options.target)
 
-    # Common parts.
+    # Methods that all suites share.
 
     def program(self, options: _O, operation: str) -> _P:
         file: Any = self.scenario_of(options)

@@ -76,7 +76,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         events: Any = environment.events
         events.quit.add_listener(lambda **_: self._recorder.close())
 
-    # Parts of a suite.
+    # Methods that a suite implements.
 
     def make_data(self, options: _O, programs: Sequence[_P], preparing: Preparing) -> None:
         """Make the files of a target that is opened afterwards, and show the progress."""
@@ -103,7 +103,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         """Return the rows (program, step) that count as operations."""
         return program.counted_rows
 
-    # Common parts.
+    # Methods that all suites share.
 
     @property
     def point(self) -> str | None:
