@@ -128,7 +128,7 @@ def _path(descriptor: int) -> str:
 
 
 def handed_on() -> tuple[int, ...]:
-    """Return the descriptors that a child needs to read the secrets held here."""
+    """Return the descriptors that a child needs to read the secrets of this process."""
     return tuple(_descriptors)
 
 
