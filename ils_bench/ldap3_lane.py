@@ -1,7 +1,7 @@
 """`--client ldap3`: scenarios by the Python library ldap3, to compare the engine with.
 
-The engine builds requests and judges answers; ldap3 only sends and receives. Because it needs
-dozens of times the engine's CPU, the tester limits the rate sooner, as the verdict then states.
+The engine builds requests and judges answers; ldap3 only sends and receives. Because ldap3 needs
+dozens of times the engine's CPU, the tester limits the rate sooner; the verdict names this limit.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
 
 LOGIN = "login"
-"""Operation made by `ils_bench.login`."""
+"""Name of the operation that `ils_bench.login` makes."""
 
 
 def is_login(program: Script) -> bool:

@@ -279,7 +279,7 @@ class _Writer:
             case [Repeat(times, (lone,))] if lone.label == sequence.counts and not isinstance(
                 lone, Repeat
             ):
-                # The repeated step is the operation; the connection is kept for as many operations.
+                # The repeated step is the operation; a connection is kept for `times` operations.
                 lives, rest = f"per = {times}", [lone]
         steps = "".join(self._step("operation.step", step) for step in rest)
         return "\n".join(

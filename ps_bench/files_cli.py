@@ -1,4 +1,4 @@
-"""`sitebench ps seed`, `example` and `from-har`: files to begin with."""
+"""`sitebench ps seed`, `example` and `from-har`, which write files."""
 
 from __future__ import annotations
 

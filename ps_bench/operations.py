@@ -1,6 +1,6 @@
 """The suite's operations: the paper's scenario (Table 12, page 12), and each of its requests.
 
-Each is a scenario file in `scenarios/`.
+Each operation is a scenario file in `scenarios/`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def user_property_db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """Give the test a user-property database (SQLite) that it may change, 1,000 people in it."""
+    """Give the test a user-property database (SQLite) of 1,000 people, which it can change."""
     from sitebench.options.arguments import check_arguments
     from sitebench.seeders import DEFAULT_LOCALES
     from sitebench.seeders.upd import UpdSpec, open_cached, temporary_copy

@@ -185,7 +185,7 @@ class _Client:
         fed, offset = checker.fed, checker.finish()
         ended_early = ended_early or (announced is not None and fed < size)
         if ended_early or fed > size:
-            # The rest of the body is not read.
+            # The connection is closed, because the rest of the body is not read.
             self._connection.close()
         if offset is not None and offset < min(fed, size):
             return "wrong-answer", f"differs from byte {offset:,} on"

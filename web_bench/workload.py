@@ -128,7 +128,7 @@ class RequestClass:
     asks: tuple[str, ...] = ()
     """Paths and programs that the steps request."""
     size: int | None = None
-    """Bytes of the body; None if they differ or are unknown."""
+    """Bytes of the body; None if the number differs or is unknown."""
     size_about: int | None = None
     """Mean bytes of the body, if the size depends on the server."""
     tls: bool = False
@@ -146,7 +146,7 @@ class Workload(Script):
     note: str = ""
     """Facts missing in the paper, with their source."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of the programs that it requests."""
+    """Kinds of programs that the workload requests."""
     uses_tls: bool = False
     """Whether some requests always go over TLS."""
 

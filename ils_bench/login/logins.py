@@ -35,7 +35,7 @@ WRONG = "wrong"
 PEOPLE: Profile = "person"
 """Default profile, because people of the papers' profiles have no passwords."""
 _PER_MILLE = 1_000
-"""The share of wrong logins is rounded to a whole number of this many logins."""
+"""The share of wrong logins is rounded to thousandths."""
 _ROW = re.compile(r"row ([0-9]+) of \w+, (.*)", re.DOTALL)
 """Message of the engine about a wrong cell."""
 
@@ -103,7 +103,7 @@ def apply_accounts(options: IlsOptions) -> IlsOptions:
     if isinstance(options, EntriesOption) and not options.is_set("entries"):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():
-        # Every thread needs a row, so no second try may have one thread more.
+        # Every thread needs a row; a set number of threads prevents a second try with one more.
         options = replace(options, threads=min(rows, engine_threads(None)))
     if not (options.wrong and is_careful(options)):
         return options

@@ -32,7 +32,7 @@ TABLES_1997: dict[str, dict[str, dict[str, Any]]] = _PAPER["tables"]
 """Tables by operation and machine, each with its number, `ops_per_s` and other rows by size."""
 
 PRINTED_1997 = with_lab(_PAPER["table"])
-"""Tables without figures of operations."""
+"""Printed tables that have no figures of operations."""
 
 STATEMENTS_1997 = msgspec.convert(_PAPER["statement"], tuple[Statement, ...])
 

@@ -291,7 +291,7 @@ def _seed_live(options: SeedOptions, people: Spec, groups: Groups | None) -> tup
     with connect(address, identity_of(options), Trust.from_options(options)) as connection:
         _make_containers(connection, options.base)
     target = open_live(options)
-    # If the first person cannot log in, no other is added.
+    # If the first person cannot log in, no further people are added.
     first = replace(people, size=min(1, people.size))
     added, _ = seed(target, first, lambda written, _: None, keep=True)
     check_logins(options, generate(first).population, remedy_of(target, people.hash))
@@ -324,7 +324,7 @@ def _make_containers(connection: Any, base: str) -> None:
 
     missing = []
     ancestor = base
-    # No server holds dc=com: ancestors end at the suffix.
+    # Ancestors end at the suffix, because no server holds dc=com.
     suffix = len(to_dn(suffix_of(base)))
     while ancestor and not exists(connection, ancestor):
         missing.append(ancestor)
@@ -369,14 +369,14 @@ def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
     """Remove the people in the journal, and with `seeded` the people that `seed` added."""
     if seeded:
-        # Raises for missing options before any person is removed.
+        # Missing options are an error before any person is removed.
         options = _to_empty(options)
     _warn(options)
     failures: list[SitebenchError] = []
     abandoned = _list_abandoned(options)
     _refuse_one_password_for_several(options, abandoned)
     for reservation in abandoned:
-        # An unreachable directory stays in the journal; the loop goes on.
+        # People in an unreachable directory stay in the journal, and the loop goes on.
         with _deferring_errors(failures):
             removed = plural(_clean_one(reservation, options), "person", "people")
             say(f"{reservation.target}: removed {removed} from {reservation.base}")
@@ -515,7 +515,7 @@ def _remove_seeded(options: SeedOptions) -> None:
 def leftovers(target: str) -> Callable[[], None]:
     """Return a function that reports people left behind by runs that began after this call.
 
-    The processes of this command's points may leave people, too.
+    Processes of this command's points can leave people too.
     """
     old_ids = {reservation.id for reservation in journal.entries()}
 

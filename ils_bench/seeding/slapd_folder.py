@@ -157,7 +157,7 @@ def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: 
         (folder / DATA).mkdir()
     argv = [find("slapadd"), "-q", "-f", str(folder / "slapd.conf")]
     with tempfile.TemporaryFile() as output:
-        # In a session of its own: at Ctrl-C it still commits the entries in the pipe.
+        # slapadd has its own session, so after Ctrl-C it still commits the entries in the pipe.
         slapadd = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,

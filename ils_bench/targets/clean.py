@@ -33,7 +33,7 @@ KEYS_OF_A_THREAD = 256
 """Number of keys that an engine thread takes at a time (`ring.rs`)."""
 
 _BLOCK = 1_000
-"""Smallest number of keys to delete at once; later, an eighth of the removed people."""
+"""Smallest number of keys to delete at once; it grows to an eighth of the removed people."""
 
 
 class Added(msgspec.Struct, frozen=True):

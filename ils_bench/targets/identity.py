@@ -80,7 +80,7 @@ def check_sasl(options: DirectoryOptions) -> None:
 def ask_password(options: _T) -> _T:
     """Return options, after a prompt for a password that is neither in a file nor in a variable.
 
-    Commands prompt first, as their processes have no terminal.
+    Commands prompt before they start processes, which have no terminal.
     """
     if (dn := options.bind_dn) is None or options.sasl == EXTERNAL:
         return options

@@ -141,7 +141,7 @@ def _write(reservation: Reservation) -> None:
 
 
 def _first_free(target: str, base: str, keys: int) -> int:
-    """Return the start of a range of `keys` keys that this directory has no reservation of."""
+    """Return the start of `keys` keys that are in no reservation for this directory."""
     start = FIRST_ADDED + secrets.randbelow(max(1, ROOM // keys)) * keys
     for reservation in sorted(entries(), key=lambda entry: entry.start):
         same_place = (reservation.target, reservation.base) == (target, base)

@@ -165,7 +165,7 @@ class LdapDirectory(InProcess[Directory]):
 
 
 def options_of(server: LdapDirectory, entries: int | None) -> dict[str, Any]:
-    """Return the options of a test of its people, or of `entries` people, without the address."""
+    """Return the options of a test of all people, or of `entries` people, without the address."""
     if server.people is None:
         return {"entries": entries or 1, "base": server.base}
     people = Spec.from_dict(json.loads(server.people.spec_json))

@@ -39,8 +39,8 @@ Progress = Callable[[int, int], object]
 
 
 _PIECES = (100, 2_000)
-"""Sizes of the first batches, which estimate the time of all; the second follows if the first took
-under a second."""
+"""Sizes of the first batches, by which the time of all is estimated. The second batch is added if
+the first took less than a second."""
 _TELLING_S = 1.0
 _WORTH_SAYING_S = 10.0
 _IN_MINUTES_S = 300.0
@@ -307,7 +307,7 @@ def seed(
 
 
 def _add(target: OpenDirectory, population: Population, present: int, progress: Progress) -> int:
-    """Add people from number `present` on, and return the number of those who were missing.
+    """Add people from number `present` on, and return how many people were missing.
 
     After the first batches, announce the estimated time for the remaining people.
     """

@@ -42,8 +42,8 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 _FILL_S = 3600.0
 _ANSWER_S = 30.0
 _LEAST_ROOM = 4 << 30
-"""Size limit of an mdb database without people, with room for added people. It reserves no memory
-but address space."""
+"""Size limit of an mdb database without people, with room for added people; it reserves no
+memory."""
 DATA = "db"
 _MORE_SCHEMAS = ("cosine", "inetorgperson", "nis")
 """Schemas of the profiles person and posix; a suffix of dc parts needs cosine."""

@@ -148,7 +148,7 @@ def connect(
 ) -> Any:
     """Yield a bound connection of ldap3 that reads within limits.
 
-    `brief`: all requests together have `whole_s`; else each answer has it. The default is WHOLE_S.
+    `whole_s` limits each answer, or with `brief` all requests together. The default is WHOLE_S.
     """
     with contextlib.ExitStack() as end:
         deadline = end.enter_context(Deadline(WHOLE_S if whole_s is None else whole_s))

@@ -55,7 +55,7 @@ class _SitePlanOptions(PlanOptions):
 
 
 _PAGE_BYTES = 8_290.0 + 4 * 5_480.0
-"""Bytes of a page with its four images (Table 12). In Table 13 they are 1.5 MB / 49.6 pages."""
+"""Bytes of a page with its four images (Table 12). Table 13 agrees: 1.5 MB / 49.6 pages."""
 
 
 def _calculations(

@@ -27,7 +27,7 @@ TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
 
 
 PRINTED_1997 = with_lab(_PAPER["table"])
-"""Tables without figures of operations."""
+"""Printed tables that have no figures of operations."""
 
 STATEMENTS_1997 = msgspec.convert(_PAPER["statement"], tuple[Statement, ...])
 

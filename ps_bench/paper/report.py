@@ -97,7 +97,7 @@ def _counted_as(points: Sequence[Series]) -> str:
 
 
 def measurements(points: Sequence[Series]) -> dict[str, list[str]]:
-    """Return the eight rows of Tables 13 and 14; fewer for a scenario file."""
+    """Return the eight rows of Tables 13 and 14, or fewer rows for a scenario file."""
     rate = _counted_as(points)
     rows = measurement_rows(points, rate)
     rows["Average Connect Time"] = medians(

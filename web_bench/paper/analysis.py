@@ -33,20 +33,20 @@ MOST_VARIATION = 0.25
 treatment and prints no bound."""
 
 LEAST_PER_CLIENT = 30
-"""Least number of requests per client: with fewer, clients differ by chance."""
+"""Least number of requests per client: with fewer requests, clients differ by chance."""
 
 LATENCY_LIMIT_S = 1.0
 """Largest mean latency of a useful peak; the paper asks for an "acceptable" latency."""
 
 STATIC = "spice-static"
-"""Static test for the comparison with programs."""
+"""Static test with which tests of programs are compared."""
 
 rate = figure_of("requests_per_s")
 variation = figure_of("clients.variation")
 
 LEAST_SHARE = 0.5
-"""Least share of the mean that every client must have: a few starved clients hardly change the
-coefficient of variation."""
+"""Least share of the mean number of requests that every client must have. A few starved clients
+hardly change the coefficient of variation."""
 
 
 def curve(points: Sequence[Series]) -> list[CurvePoint]:
@@ -260,7 +260,7 @@ class Prediction(msgspec.Struct, frozen=True):
 
 
 WEBBENCH1 = {"webbench1-static": 0.0, "webbench1-light": 0.1, "webbench1-heavy": 0.9}
-"""Share of CGI requests in a workload."""
+"""Shares of CGI requests, by workload."""
 
 _TLS_SHARE, _DYNAMIC_SHARE = 0.08, 0.19
 """Shares of requests over TLS and to programs in the e-commerce test."""

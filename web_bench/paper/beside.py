@@ -47,7 +47,7 @@ _LINES = {"100BaseT or FDDI": 100e6, "10BaseT": 10e6, "T1": 1.544e6, "ISDN (BRI)
 _LINES_1996 = {
     name: bits * (1.024 if bits < MBIT else WEBSTONE_MBIT / MBIT) for name, bits in _LINES.items()
 }
-"""Rates in the table of 1996: a megabit has 2^20 bits, a kilobit 2^10."""
+"""Bits/s in the table of 1996, where a megabit has 2^20 bits and a kilobit has 2^10 bits."""
 
 
 _FOUR, _ONE = re.compile(r"4.CPU|Four-Processor"), re.compile(r"1.CPU|Uniprocessor|1 processor")
@@ -91,7 +91,7 @@ class _Today(msgspec.Struct, frozen=True):
         waited = figure is latency_s and any("mean" in at_least for at_least in means)
         place = f" @ {best.spec.users:,}{self.processors_note(best)}"
         if best.grade == Quoted.AT_LEAST:
-            # The tester was the limit: the rate is a lower bound, the latency an upper bound.
+            # If the tester was the limit, the rate is a lower bound and the latency an upper bound.
             bound = "<=" if figure is latency_s else ">="
             return f"{bound} {show(value)}{place}" if not waited else _NOTHING
         is_bound = waited or (figure is not latency_s and of_schedule(best))

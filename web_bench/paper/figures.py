@@ -26,15 +26,15 @@ _HEAD_BYTES = 1_024
 """Largest number of bytes assumed for the head of an answer."""
 
 _OFF_MEAN = 0.05
-"""Largest relative difference of bytes per request from the mean of the files that chance explains,
-because sizes are drawn at random."""
+"""Largest relative difference, by chance, of the bytes per request from the mean of the files,
+whose sizes are drawn at random."""
 
 _WRONG = ("status:", "wrong-")
 _MOST_WRONG = 0.001
 """Largest share of wrong answers in a valid point."""
 
 _LEAST_REQUESTS = 1_000
-"""Least number of requests for a warning of other sizes; with fewer, sizes differ by chance."""
+"""Least number of requests for a warning of other sizes; few requests differ by chance."""
 
 
 def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
 def fairness(counts: Sequence[int]) -> dict[str, float] | None:
     """Return the distribution of answered requests over clients.
 
-    None for one client.
+    Return None for a single client.
     """
     if len(counts) < 2 or not any(counts):
         return None
@@ -143,7 +143,7 @@ def figure_of(name: str) -> Of:
 
 
 def latency_s(result: PointResult) -> float | None:
-    """Return the mean latency of due requests; unanswered ones count with their waiting time."""
+    """Return the mean latency of due requests, with the waiting time of unanswered requests."""
     mean_us = result.clocks[LATENCY].mean
     return None if mean_us is None else mean_us / 1e6
 

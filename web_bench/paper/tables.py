@@ -110,12 +110,12 @@ def per_client(point: Series) -> str:
 def client_latency(point: Series) -> str:
     """Return the mean latencies of the clients with the most and the least requests.
 
-    Without pauses and schedule, a client's mean latency is the window's length / its requests.
+    Without pauses and schedule, latency is the window's length divided by a client's requests.
     """
     lowest, highest = (point.median(figure_of(f"clients.{name}")) for name in ("least", "most"))
     think_s = parse_duration(point.spec.settings.get("think", "0s"))
     pauses = point.spec.rate is not None or think_s > 0
-    # Steps of a scenario file may pause, too.
+    # Steps of a scenario file can pause too.
     pauses = pauses or any(result.figures.get("pauses") for result in point.results)
     if pauses or not lowest or not highest:
         return NOT_KNOWN

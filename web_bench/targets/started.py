@@ -41,7 +41,7 @@ _START_S = 60.0
 _ANSWER_S = 30.0
 _STOP_S = 8.0
 _BACKLOG = 4_096
-"""Length of the queue of connections: all clients may connect at once."""
+"""Length of the queue of connections, because all clients can connect at once."""
 _DESCRIPTORS = 32_768
 """Number of descriptors, unless the limit of this process is lower."""
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
@@ -92,7 +92,7 @@ class Server(msgspec.Struct, frozen=True):
     helpers: Callable[[Collection[str]], Sequence[Sequence[str]]]
     """Returns the commands that start programs of some kinds."""
     logged: Mapping[str, str]
-    """Directives that have requests logged."""
+    """Directives that make the server log requests."""
     files: Mapping[str, str] = {}
     """Further files in the folder of the server, by path."""
     socket: str | None = None
@@ -182,7 +182,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
         if docroot is None:
             (folder / "docroot").mkdir()
         else:
-            # The configuration names this link: it could misread characters of the path.
+            # A configuration could misread characters of the path, so it names this link.
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
         install(folder / "programs", request["cgi_program"])
@@ -294,7 +294,7 @@ def _launch(
     folder: Path,
 ) -> subprocess.Popen[bytes]:
     """Start a shell that starts the programs, and then executes the server, their parent."""
-    # Descriptor 3 is the socket: a shell empties the standard input of background processes.
+    # Descriptor 3 is the socket, because a shell empties the input of background programs.
     begun = "".join(f"{shlex.join(command)} <&3 3<&- & " for command in helpers)
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
     with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:

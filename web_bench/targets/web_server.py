@@ -96,7 +96,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _keep_from_programs() -> None:
-    """Keep inherited descriptors from the programs that this process starts."""
+    """Prevent that programs of this process inherit its descriptors."""
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # the folder itself is closed by now
             if int(descriptor.name) > 2:
