@@ -91,7 +91,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     portable_client: str | None = None
     """The Python client that can replace the native engine, if any."""
     packages: tuple[str, ...] = ()
-    """Python packages with versions in a run's manifest."""
+    """Python packages whose versions are in a run's manifest."""
     metrics: Mapping[str, str] = {}
     """Names of rates that objectives may limit, with the names of these figures in results."""
 
