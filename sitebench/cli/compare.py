@@ -185,7 +185,7 @@ def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, qui
 
 
 def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
-    """Warn, as soon as the number of points is known, if the repeats are too few."""
+    """Warn if the repeats are too few, once the number of points is known."""
     from sitebench.compare.comparison import repeats_to_tell
     from sitebench.measure.command import say
     from sitebench.runs.repeats import series
