@@ -10,7 +10,7 @@ report iterates over these tables, which a test compares with the native recorde
                                             |- unread -|
 
 The time for which an answer lies unread is the load generator's own. Service time and latency
-include it.
+include this time.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class Tally(msgspec.Struct):
             _add(self.due, totals)
 
     def with_starts(self, earlier: Iterable[Tally]) -> Tally:
-        """Return the tally with the users' starts before the window, as a user starts once only."""
+        """Return the tally with users' starts before the window too, because a user starts once."""
         due = {key: totals for key, totals in self.due.items() if key[0] != START}
         for tally in (*earlier, self):
             for totals in tally.due.values():
