@@ -1,7 +1,7 @@
 """JUnit XML of a run, for pipelines: a suite per operation, a case per point.
 
-The XML is valid against the strictest schema in use, Jenkins' junit-10.xsd. Cases have no
-properties there, so a case's figures are properties of its suite, under the case's name, and lines
+The XML is valid against the strictest schema in use, Jenkins' junit-10.xsd. In that schema a case
+has no properties, so a case's figures are properties of its suite, under the case's name, and lines
 of its `system-out`.
 """
 
