@@ -1,6 +1,6 @@
 """Sockets of this network namespace, from the kernel's sock_diag as `ss` reads them.
 
-The messages are those of linux/netlink.h, linux/inet_diag.h, linux/unix_diag.h and sock_diag(7).
+The messages are defined in linux/netlink.h, linux/inet_diag.h, linux/unix_diag.h and sock_diag(7).
 Sockets in TIME_WAIT are not requested, because 28,000 are possible.
 """
 
