@@ -249,7 +249,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
     def apply_scenario(self, options: _O) -> _O:
         """Return options with the load of the scenario file, unless the command line sets it.
 
-        Announce environment variables that the file sends, as a stranger can have written the file.
+        Announce environment variables that the file, possibly a stranger's, sends.
         """
         from sitebench.measure.command import say
 
