@@ -60,7 +60,7 @@ class Trust(msgspec.Struct, frozen=True):
                 f"--tls-ca holds no certificate: {error}",
                 "give it in PEM (-----BEGIN CERTIFICATE-----)",
             ) from error
-        # The engine too accepts the server's own certificate, and names in subjectAltName alone.
+        # Like the engine, accept the server's own certificate, and names in subjectAltName alone.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         context.hostname_checks_common_name = False
         if self.insecure:
