@@ -162,7 +162,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         if adding or any(program.needs_people for program in programs):
             people = generate(spec_of(options, options.entries))
             if adding:
-                # Hashes are made before the load, as hashing would take CPU from the engine.
+                # Hashing before the load takes no CPU time from the engine.
                 make_hashes(people)
             population = people.population
         listed = None if options.names is None else names_of(options.names).listed

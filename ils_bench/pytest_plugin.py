@@ -8,8 +8,8 @@ Each test gets a directory of its own, as it would get a `tmp_path`; a marker se
 
     @pytest.mark.ldap_directory(entries=0, ldif="tests/people.ldif", suffix="dc=example,dc=com")
 
-Keyword arguments are those of `sitebench.LdapDirectory`. To share a directory, make it in a fixture
-of your own with `ldap_directory_factory`, which closes all its directories when the session ends:
+Keyword arguments are as in `sitebench.LdapDirectory`. To share a directory, make it in a fixture of
+your own with `ldap_directory_factory`, which closes all its directories when the session ends:
 
     @pytest.fixture(scope="session")
     def staff(ldap_directory_factory):

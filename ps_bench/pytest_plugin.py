@@ -8,8 +8,8 @@ Each test gets a site or database of its own, as it would get a `tmp_path`; mark
 
     @pytest.mark.personalized_site(entries=20)
 
-Keyword arguments are those of `sitebench.PersonalizedSite`. To share a site, make it in a fixture
-of your own with `personalized_site_factory`, which closes its sites when the session ends.
+Keyword arguments are as in `sitebench.PersonalizedSite`. To share a site, make it in a fixture of
+your own with `personalized_site_factory`, which closes its sites when the session ends.
 """
 
 from __future__ import annotations

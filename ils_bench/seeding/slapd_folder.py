@@ -1,7 +1,7 @@
 """A folder for slapd: configuration, schema, and a database filled offline.
 
 slapadd reads people from a pipe, so no LDIF file takes room. After an interruption the people in
-the database are read back and checked, and the missing ones added. slapadd adds in order, commits
+the database are read back and checked, and missing people are added. slapadd adds in order, commits
 many entries at once, and gets whole entries only: a write of up to PIPE_BUF bytes to a pipe is
 atomic (POSIX, write).
 """
@@ -96,7 +96,7 @@ def read(
 def _prepare(people: People, folder: Path) -> None:
     """Write all files but the database; refuse a folder of another population or program."""
     marker = folder / _MARKER
-    # The size is left out: a folder may grow, as a larger population begins with the same people.
+    # The size is left out, because a larger population begins with the same people.
     identity = people.manifest() | {"spec": {**people.spec.to_dict(), "size": None}}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -30,9 +30,9 @@ class WebServer(InProcess[Native]):
         with WebServer("docroot") as server:
             page = urllib.request.urlopen(server.url + "/index.html").read()
 
-    Without a folder it serves generated pages only. Names that begin with a dot need `dot_files`.
-    /cgi-bin/ has only the program of the CGI workloads. `limits` bound the requests of one client,
-    by the names in `sitebench docs limits`.
+    Without a folder the server has generated pages only. Names that begin with a dot need
+    `dot_files`. /cgi-bin/ has only the program of the CGI workloads. `limits` bound the requests of
+    one client, by the names in `sitebench docs limits`.
     """
 
     suite = SUITE.name
