@@ -41,7 +41,8 @@ _DRIFT = 0.05
 """The smallest change of the rate within a window that makes the window unsettled: 5 %."""
 
 _LATENCY_DRIFT = 0.25
-"""The smallest change of latency that makes a window unsettled: 5 % more cost at 80 % load."""
+"""The smallest change of latency that makes a window unsettled. If the target is 80 % busy,
+operations that cost 5 % more cause this change."""
 
 _LATENCY_DOUBT = 1.0
 """If a change of latency is not significant, the window is too short from a doubling or halving on.

@@ -13,8 +13,8 @@ from sitebench.monitor.use import Use
 class WorkerSeen(msgspec.Struct, frozen=True):
     """Figures of a worker within the measured window.
 
-    `operations` counts every step. `ended` is `lost` or `left`, for a worker that ended before the
-    test without or with notice. `missing` counts operations in no report. `skew_s` is the worker's
+    `operations` counts every step. `ended` is `left` for a worker that ended before the test with
+    notice, or `lost` without. `missing` counts operations in no report. `skew_s` is the worker's
     wall clock minus the master's.
     """
 
