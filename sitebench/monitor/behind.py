@@ -76,7 +76,7 @@ class Behind:
 
 
 def _addresses_called(inodes: Set[int]) -> set[tuple[str, int]]:
-    """Return the addresses of this machine to which these sockets opened connections."""
+    """Return the addresses of this machine to which the sockets `inodes` opened connections."""
     sockets = [sock for sock in tcp_sockets() if sock.inode in inodes]
     listening = {sock.port for sock in sockets if sock.state == LISTEN}
     return {
