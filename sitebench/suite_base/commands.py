@@ -88,7 +88,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     sweep: tuple[type[Any], ...] = ()
     """Classes of options of a sweep over sizes: its own, and the class of a test without a size."""
     several: tuple[str, ...] = ()
-    """Options that take several values in a sweep, which measures all at each size."""
+    """Options that take several values in a sweep, which measures all values at each size."""
     noun: str
     measures: str
     sweeps: str = ""

@@ -526,7 +526,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
 
 
 def _load_of(file: Script, options: SuiteOptions) -> dict[str, Any]:
-    """Return the values of [load] by option, without options of the command line."""
+    """Return the values of [load] by option, except options that the command line sets."""
     names = option.names_by_setting(type(options))
     load = {
         names[key]: value
