@@ -1,4 +1,4 @@
-"""Temporary folders. Their process removes them; if it was killed, a later process does.
+"""Temporary folders. If their process was killed, a later process removes them.
 
 A process holds a lock on its folder, which the kernel releases when the process ends. So a folder
 that can be locked belongs to no running process.
