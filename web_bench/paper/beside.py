@@ -33,7 +33,7 @@ _SPI = {
     "shtml": "page",
     "static": "static",
 }
-"""Programming interfaces in the paper of 2000, and our kinds of programs."""
+"""Our kinds of programs, by programming interface in the paper of 2000."""
 
 _MIXES = {
     "Distribution of Sample Files": "webbench1-static",
