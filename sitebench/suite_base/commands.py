@@ -181,7 +181,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 names, is_named = [name], True
             options = points.apply_scenario(options)
             programs = [points.program(options, name) for name in names]
-            options = _settle(points, options, programs, named=is_named)
+            options = _settle(points, options, programs, is_named=is_named)
             sizes = _that_matter(points, options, programs, sizes)
             lab = "" if paper is None else options.lab
             base = narrow(self._measure_options, options)
@@ -316,11 +316,11 @@ def _settle(
     options: SuiteOptions,
     programs: Sequence[Any],
     *,
-    named: bool = True,
+    is_named: bool = True,
 ) -> Any:
     """Complete the options by a probe of the target; Ctrl-C ends the command with a message."""
     try:
-        return points.settle(options, programs, named=named)
+        return points.settle(options, programs, named=is_named)
     except KeyboardInterrupt:
         from sitebench.measure.command import say
 
