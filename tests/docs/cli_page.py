@@ -18,11 +18,10 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cli.md"
 HEAD = """# Command line
 
-Made from the commands themselves by `python -m tests.docs.cli_page`: what `--help` says, to be
-searched and linked to. Options that several commands take alike are
-[at the end](#options-of-several-commands). Sizes may be written `10k` or `1m`, rates `20k`, times
-`500ms`, `30s` or `2m`. What goes wrong is one line and its remedy; exit codes are those of
-[load search](load-search.md#objectives).
+`python -m tests.docs.cli_page` writes this page from the text of `--help`. The options shared by
+several commands are listed [at the end](#options-of-several-commands). Sizes may be written as
+`10k` or `1m`, rates as `20k`, times as `500ms`, `30s` or `2m`. Every error is one line, followed by
+its remedy; for exit codes see [load search](load-search.md#objectives).
 """
 SEVERAL = "options-of-several-commands"
 OWN = ("help",)
@@ -120,7 +119,7 @@ def _section(
     yield from _table([each for each in own if _row(each) not in elsewhere])
     taken = {_row(each) for each in _options(command)}
     if also := [text for title, rows in shared.items() if (text := _also(title, rows, taken))]:
-        yield f"Also [options of several commands](#{SEVERAL}): {'; '.join(also)}."
+        yield f"The command also takes [shared options](#{SEVERAL}): {'; '.join(also)}."
         yield ""
 
 
@@ -135,8 +134,8 @@ def _also(title: str, rows: Sequence[Any], taken: set[str]) -> str:
     if not lacks:
         return link
     if len(lacks) <= len(has) // 2:
-        return f"{link} without {', '.join(lacks)}"
-    return f"{', '.join(has)} of {link}"
+        return f"{link} except {', '.join(lacks)}"
+    return f"from {link}: {', '.join(has)}"
 
 
 def _table(rows: Sequence[Any]) -> Iterator[str]:
