@@ -26,7 +26,7 @@ use crate::document::answer;
 /// More than web servers accept as a request's head (nginx 32 KB, Apache 100 lines of 8 KB at most).
 const PARAMS_BYTES: usize = 1 << 20;
 
-/// A gigabyte, the longest body that the embedded server takes for a program.
+/// A gigabyte, much more than the embedded server passes to a program (16 MiB at most).
 const STDIN_BYTES: usize = 1 << 30;
 
 /// Each connection takes a thread. The papers' largest test has 600 clients.
