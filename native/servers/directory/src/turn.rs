@@ -107,8 +107,8 @@ impl<'t> Access<'t> {
     pub(crate) fn read(&mut self) -> &Store {
         match &self.writing {
             Some(store) => store,
-            // A thread that panicked during a write is a bug. Continuing with the store in its state is
-            // better than ending all other clients' connections.
+            // A panic during a write is a bug. Serving the store as that write left it is better than ending
+            // the connections of all other clients.
             None => {
                 self.reading.get_or_insert_with(|| self.lock.read().unwrap_or_else(PoisonError::into_inner))
             }

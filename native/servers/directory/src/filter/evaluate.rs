@@ -200,7 +200,7 @@ impl CompiledFilter {
             return fits(schema, test, name);
         }
         let known = self.known.text(target.name);
-        // Most types have no subtypes, and most descriptions no options.
+        // Most types have no subtypes, and most descriptions have no options.
         if name.len() <= known.len() && target.subtypes.is_empty() {
             return name == known && target.options.is_empty();
         }

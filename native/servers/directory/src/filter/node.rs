@@ -78,7 +78,8 @@ pub(crate) enum Test {
         raw: Span,
         class: Option<u16>,
     },
-    /// The value is at or after the assertion. `AtMost` tests for at or before, `Before` for before.
+    /// The value is equal to the assertion or after it. With `AtMost` the value is equal or before, with
+    /// `Before` it is before.
     AtLeast {
         matching: Matching,
         normal: Span,

@@ -3,7 +3,7 @@
 //!
 //! Clients name a user `c=-,o=Microsoft,cn=<email>,objectClass=rtPerson`, in any order and with missing
 //! parts; the store has the user as `cn=<email>,ou=Dynamic,o=Intranet`. A search with `(sttl=10)` in its
-//! filter keeps the users in its result for ten more minutes.
+//! filter sets the time to live of the users that it finds to ten minutes from now.
 
 mod filter;
 mod modify;

@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    /// Without the refusal, the normal form of such a time was in the first year, or had bytes that are no
-    /// digits.
+    /// Without the refusal, the normal form of such a time would be in the first year, or would contain bytes
+    /// that are no digits.
     #[test]
     fn a_time_whose_utc_year_does_not_have_four_digits_is_refused() {
         assert_eq!(normal("99991231235959Z").as_deref(), Some("99991231235959"));

@@ -309,7 +309,7 @@ impl RunningSearch {
                 return ScanStatus::PageFull;
             }
             if context.out.len() >= start + FLUSH_BYTES {
-                // Large entries: further entries wait until the output has been written.
+                // Large entries have filled the output, and further entries wait until it has been written.
                 self.cursor.back_to(entry);
                 return ScanStatus::More;
             }

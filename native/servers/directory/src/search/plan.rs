@@ -178,8 +178,8 @@ impl Planner<'_> {
         Some((Source::Union(sources.into()), sum))
     }
 
-    /// The groups of a name, the groups of these groups, and so on. All terms together have the budget of one
-    /// entry's evaluation.
+    /// The groups that contain a name, the groups that contain these groups, and so on. All terms together
+    /// have the budget of one entry's evaluation.
     fn groups(&mut self, test: Test) -> Option<Plan> {
         let Test::Equal { raw, .. } = test else { return None };
         let Self { store, filter, scratch } = self;

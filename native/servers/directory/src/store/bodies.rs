@@ -34,7 +34,7 @@ pub(super) const LONG: usize = 4 << 10;
 /// The bit that marks the index of a large body.
 const OWN: u32 = 1 << 31;
 
-/// The most segments that can be numbered: 32 GiB. Beyond that, every body gets its own allocation.
+/// The most segments that can be numbered, 32 GiB in total. Beyond that, every body gets its own allocation.
 const MAX_SEGMENTS: usize = (OWN / SEGMENT_UNITS) as usize - 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

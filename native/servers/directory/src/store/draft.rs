@@ -119,7 +119,7 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    /// Removes an attribute with any options; returns its first value.
+    /// Removes an attribute, with or without options; returns its first value.
     pub(super) fn take(&mut self, id: AttributeId) -> Option<Cow<'a, [u8]>> {
         let at = self.attributes.iter().position(|attribute| attribute.id == id)?;
         self.attributes.remove(at).values.into_iter().flatten().next()

@@ -42,7 +42,8 @@ impl Store {
         let mut draft = Draft::new(&self.schema, before)?;
         let mut incremented = 0;
         for change in changes {
-            // Checked change by change: the values that a change adds are searched by the next change.
+            // The limits are checked for each change, because the next change searches the values that this
+            // change adds.
             self.limits.check_values(change.attribute.values.iter().count())?;
             incremented += apply(&self.schema, &mut draft, change)?;
             self.limits.check_values(incremented)?;

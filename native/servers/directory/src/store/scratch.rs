@@ -7,8 +7,8 @@ use super::slots::NONE;
 use crate::index::MOST;
 
 /// The most entries that one plan may list for all its terms. So a search holds at most half a mebibyte of
-/// them, and listing takes at most a few milliseconds. The limit is twice the length from which a scan of all
-/// entries is no slower.
+/// them, and listing takes at most a few milliseconds. The limit is twice the number of entries ([`MOST`])
+/// beyond which a scan of all entries is no slower.
 pub(crate) const LISTED: usize = 2 * MOST;
 
 /// Bytes that are read in some ten microseconds; a lookup of a person reads a thousand.

@@ -401,7 +401,8 @@ fn priorities() -> Vec<i32> {
     let hashing = tasks.filter(|task| {
         std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim() == "slow-binds")
     });
-    // The nice value is field 19 of proc(5), counted behind the name, which may contain spaces.
+    // The nice value is field 19 (proc(5)). The line is split behind field 2, the name, which may contain
+    // spaces.
     let nice = |stat: String| stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok();
     let found: Vec<_> =
         hashing.filter_map(|task| nice(std::fs::read_to_string(task.join("stat")).ok()?)).collect();

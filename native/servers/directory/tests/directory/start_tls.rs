@@ -43,7 +43,7 @@ fn messages_after_the_start_tls_answer_are_encrypted() {
     assert_eq!(answer.name.as_deref(), Some(oid::START_TLS));
     let mut stream = secured(&directory, client.stream);
     assert!(is_answered(&mut stream));
-    // The same test over TLS.
+    // A second StartTLS is refused.
     let mut out = Vec::new();
     request::write_extended(&mut out, 2, oid::START_TLS, None);
     stream.write_all(&out).unwrap();

@@ -119,8 +119,8 @@ fn a_slow_reader_over_tls_is_not_cut_off() {
     assert_eq!(directory.stats().traffic.aborted, 0);
 }
 
-/// The kernel reports a writable socket once it has sent half of its buffer: for this reader, every three
-/// seconds.
+/// The kernel reports that a socket is writable after it has sent half of the socket's buffer. For this
+/// reader that takes three seconds.
 #[test]
 fn a_slow_reader_gets_the_whole_answer() {
     let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);

@@ -147,8 +147,9 @@ fn crowd_answered_first(crowd: &mut [Client], request: &[u8], other: &mut Client
 }
 
 /// Asserts that another client gets turns between the requests of a crowd, first on new connections, then on
-/// connections whose requests have taken long. Four lookups must pass between two of the crowd's requests; if
-/// each thread took one of these requests in every turn, there would be as many answers as lookups.
+/// connections whose requests have taken long. On average, more than four lookups must be answered for each
+/// request of the crowd. If each thread took one of these requests in every turn, as many requests as lookups
+/// would be answered.
 fn assert_served_between_a_crowd(directory: &directory::Running, request: &[u8]) {
     let mut other = Client::connect(directory.addr());
     // This thread may be scheduled late, but not in all tries.
