@@ -12,7 +12,7 @@ net::config! {
     pub struct Config {
         database: PathBuf = "upd.sqlite".into();
         durability: Durability = Durability::Normal;
-        /// People that each thread caches; with 0, the default, every page reads the database.
+        /// The number of people that each thread caches. With 0, the default, every page reads the database.
         row_cache: usize = 0;
         /// The file of the access log, if requests are logged.
         access_log: Option<PathBuf> = None;

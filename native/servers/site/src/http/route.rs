@@ -34,7 +34,7 @@ pub(crate) fn route(method: &str, path: &str) -> Route {
         "/preferences" => (Target::Preferences, "POST"),
         _ => return Route::NotFound,
     };
-    // "GET" and "HEAD" end differently, so neither is a substring of a list of other methods.
+    // `allowed` contains one of these three names only if it lists that method.
     match method {
         "GET" | "HEAD" | "POST" if allowed.contains(method) => Route::Found(target),
         _ => Route::WrongMethod(allowed),

@@ -1,4 +1,4 @@
-//! The page has its size, and no person's text breaks it.
+//! Every page has exactly the size given in paper 002, and no person's text breaks the page.
 
 use super::*;
 use proptest::prelude::*;

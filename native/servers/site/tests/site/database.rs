@@ -203,7 +203,7 @@ fn a_damaged_database_page_affects_only_its_own_users() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("people.upd");
     build(&path, 5_000);
-    // The middle of the file lies in a leaf.
+    // This page of the file contains rows of people.
     let mut file = fs::File::options().read(true).write(true).open(&path).unwrap();
     file.seek(SeekFrom::Start(4_096 * 100)).unwrap();
     file.write_all(&[0xff; 4_096]).unwrap();

@@ -97,8 +97,8 @@ fn reads_slowly(stall_bytes: usize) -> bool {
     true
 }
 
-/// The kernel reports a writable socket only once much of its buffer is free, which may take a slow reader
-/// longer than the stall time.
+/// The kernel reports that a socket is writable only after much of the socket's buffer has become free. With
+/// a slow reader that may take longer than the stall time.
 #[test]
 fn a_reader_below_the_minimum_rate_is_cut_off_and_a_slow_reader_gets_its_answer() {
     let [sipped, slow] = [1_000_000, 4_096].map(|least| std::thread::spawn(move || reads_slowly(least)));
