@@ -256,7 +256,7 @@ fn begin_generated(kind: &str, length: u64, options: ResponseOptions, turn: &mut
     answer.length(length);
 }
 
-/// Sends the first piece of a body that comes from memory, so that no error occurs.
+/// Sends the first piece of a body. The body is not read from a file, so appending a piece cannot fail.
 fn send<'t>(mut rest: Rest, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     let is_done = options.head_only || rest.push(&mut turn.out).unwrap_or(true);
     after_piece(rest, is_done, options)
