@@ -8,28 +8,28 @@ use net::FLUSH_BYTES;
 use wire::dn::MAX_DN_BYTES;
 use wire::ldap::MAX_FILTER_DEPTH;
 
-/// A filter's terms, including And, Or and Not. With this many terms, at 50 ns each, a search evaluates 5,000
-/// entries a second, a few at a time. A message has room for a hundred times as many terms.
+/// The most terms of a filter, including And, Or and Not. With this many terms, at 50 ns each, a search
+/// evaluates 5,000 entries a second, a few at a time. A message has room for a hundred times as many terms.
 pub const FILTER_TERMS: usize = 4_096;
 
 net::limits! {
     /// The configured limits; missing keys have their defaults.
     pub struct Limits {
-        /// A message of a client that has not bound with a name. Binds and searches of the paper have 100
-        /// bytes; 389-ds and OpenLDAP (`sockbuf_max_incoming`) allow 256 KiB.
+        /// The longest message of a client that has not bound with a name. Binds and searches of the paper
+        /// have 100 bytes; 389-ds and OpenLDAP (`sockbuf_max_incoming`) allow 256 KiB.
         message_bytes_before_bind: usize = 256 << 10;
-        /// A message of a client that has bound with a name: room for an entry with a photograph (OpenLDAP's
-        /// `sockbuf_max_incoming_auth` is the same 4 MiB).
+        /// The longest message of a client that has bound with a name. It has room for an entry with a
+        /// photograph (OpenLDAP's `sockbuf_max_incoming_auth` is the same 4 MiB).
         message_bytes_after_bind: usize = 4 << 20;
-        /// A DN in a request. DNs of people have under 100 bytes. The DN parser has the same limit.
+        /// The longest DN in a request. DNs of people have under 100 bytes. The DN parser has the same limit.
         name_bytes: usize = MAX_DN_BYTES, in 1..=MAX_DN_BYTES;
-        /// A filter's depth. The filter decoder has the same limit; deeper filters crashed OpenLDAP
-        /// (CVE-2020-12243).
+        /// The greatest depth of a filter. The filter decoder has the same limit; deeper filters crashed
+        /// OpenLDAP (CVE-2020-12243).
         filter_depth: usize = MAX_FILTER_DEPTH, in 1..=MAX_FILTER_DEPTH;
         /// See [`FILTER_TERMS`].
         filter_terms: usize = FILTER_TERMS;
-        /// A filter's bytes: 16 per term. A filter is compiled in one piece, which takes up to a microsecond
-        /// per byte: U+FDFA becomes eleven times as long (NFKC).
+        /// The most bytes of a filter; the default allows 16 bytes per term. A filter is compiled in one
+        /// piece, which takes up to a microsecond per byte: U+FDFA becomes eleven times as long (NFKC).
         filter_bytes: usize = 64 << 10;
         /// The bytes of one entry that the evaluation of a filter may read, 2 ns each. An attribute costs 16
         /// bytes for each term. A value costs 16 bytes and its own bytes for each term that reads the value;

@@ -5,11 +5,10 @@ use crate::turn::Turn;
 /// The time between two removals of expired entries: an entry is removed at most this long after its expiry.
 const INTERVAL_MS: u64 = 250;
 
-/// Entries that expire under one write lock, which takes far less than a millisecond: lookups wait for the
-/// lock.
+/// The most entries that expire under one write lock. Lookups wait for the lock, far less than a millisecond.
 const EXPIRED_AT_ONCE: usize = 256;
 
-/// Entries to index under one write lock, few enough for the lookups that wait for the lock.
+/// The most entries that are indexed under one write lock. Lookups wait for the lock, so the number is small.
 const MAINTAINED_AT_ONCE: usize = 256;
 
 /// One thread's part of the periodic work.

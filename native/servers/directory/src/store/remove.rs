@@ -90,8 +90,8 @@ impl Store {
         let expires = now.0.saturating_add(ttl_s).saturating_add(1);
         let before = std::mem::replace(&mut slot.expires, expires);
         self.dynamic += u64::from(before == 0);
-        // An entry with a later deadline than before stays in its list, and is filed again at the earlier
-        // deadline.
+        // If the new deadline is later than the old deadline, the entry stays in its list, and is filed again
+        // when the second of this list is reached.
         if before == 0 || expires < before {
             self.wheel.insert(id, expires);
         }

@@ -27,8 +27,8 @@ pub(super) fn of_entry<'a>(schema: &'a Schema, list: Attributes<'a>) -> impl Ite
     list.iter().flatten().flat_map(|attribute| of_values(schema, attribute.name, attribute.values))
 }
 
-/// The work for each value of changes that search it: all changes except replace, which takes values
-/// unchanged.
+/// The work for each value that a change searches in the entry. Every change searches its values, except a
+/// replace, which takes its values unchanged.
 pub(super) fn of_changes<'a>(
     schema: &'a Schema,
     changes: &'a [Change<'a>],

@@ -38,7 +38,7 @@ fn pending_requests_of_a_fast_client_stay_in_the_kernel_without_using_cpu() {
     let sender = thread::spawn(move || stream.write_all(&out).unwrap());
     let give_up = Instant::now() + Duration::from_secs(60);
     loop {
-        // `read` is taken first: later bytes can only make the backlog look shorter.
+        // `read` is taken first, so searches that begin in between only make the backlog look shorter.
         let read = directory.stats().traffic.bytes_in - before.traffic.bytes_in;
         let begun = directory.stats().served.searches - before.served.searches;
         let backlog = read.saturating_sub(begun * each);
