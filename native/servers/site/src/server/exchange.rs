@@ -27,7 +27,7 @@ pub(super) struct Site<'t> {
     people: PeopleCache<'t>,
     writes: Sender<Job<ConnectionId>>,
     outcomes: Receiver<Outcomes>,
-    /// Undelivered outcomes of the transaction whose outcomes are being delivered.
+    /// The outcomes of one transaction that have not been delivered yet.
     delivering: vec::IntoIter<Done<ConnectionId>>,
     published: &'t Published,
 }

@@ -13,7 +13,7 @@ use super::manifest::Manifest;
 use super::schema::{APPLICATION_ID, CREATE_TABLES, INSERT_PERSON, SCHEMA_VERSION};
 use super::temporary::Temporary;
 
-/// Rows between two progress reports: some hundred reports a second.
+/// The number of rows between two progress reports. There are about a hundred reports a second.
 const ROWS_PER_REPORT: u64 = 4_096;
 
 /// The new UPD was not built. An existing file is unchanged.
