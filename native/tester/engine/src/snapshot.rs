@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::histogram::Histogram;
 
-/// "clock" or "counter", name, unit, meaning, influence.
+/// A metric: `clock` or `counter`, its name, its unit, its meaning, and the influence of scenario keys on it.
 type Metric = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 /// The measured quantities of a step: its clocks, then its counters.
@@ -121,8 +121,8 @@ impl StepStats {
 /// The histograms by the names of their clocks.
 fn clocks(py: Python<'_>, open: bool, recorded: [Hdr<u64>; Clock::COUNT]) -> PyResult<Bound<'_, PyDict>> {
     let recorded = recorded.into_iter().map(|times| {
-        // Python may add other histograms to an empty histogram, so that it needs the usual digits. The
-        // recorder's empty histogram may have fewer digits.
+        // Python may add other histograms to an empty histogram, so an empty histogram needs the usual
+        // number of digits. The recorder's empty histogram may have fewer digits.
         let times = if times.is_empty() { Histogram::empty()? } else { Histogram::from(times) };
         Py::new(py, times)
     });

@@ -68,7 +68,8 @@ pub enum Schedule {
     /// An operation starts when the previous operation is over.
     #[default]
     Closed,
-    /// Closed with a varying number of users. Operations are counted in spans from the first cut on.
+    /// A closed schedule with a varying number of users. From the engine's first cut on, operations are
+    /// counted in spans.
     Crowd {
         /// Length of a span. An operation belongs to the span in which it starts.
         span_ms: u64,

@@ -204,8 +204,9 @@ struct Stream {
 #[derive(Debug)]
 struct Ahead {
     stream: Stream,
-    /// Arrivals passed: all, and the arrivals due before the beginning and before the end of the window.
+    /// The number of passed arrivals.
     passed: u64,
+    /// The numbers of passed arrivals that were due before the window's beginning, and before its end.
     before: [u64; 2],
     window_ns: Range<u64>,
 }
@@ -548,7 +549,7 @@ mod tests {
         let counts: Vec<u64> = due_ns.iter().map(|&due_ns| (pace.count_at(due_ns) * 1e9) as u64).collect();
         let off = distance_from_poisson(&counts, 1.0);
         assert!(off < UNLIKELY, "{off}");
-        // 40,000 with a standard deviation of 200.
+        // 40,000 arrivals are expected, with a standard deviation of 200.
         assert!((39_200..40_800).contains(&counts.len()), "{}", counts.len());
     }
 
@@ -600,7 +601,7 @@ mod tests {
             let due_ns = merged(Spacing::Poisson, 1_000.0, shares, 40);
             let off = distance_from_poisson(&due_ns, 1_000.0);
             assert!(off < UNLIKELY, "{off} of {shares:?}");
-            // 40,000 with a standard deviation of 200.
+            // 40,000 arrivals are expected, with a standard deviation of 200.
             assert!((39_200..40_800).contains(&due_ns.len()), "{} of {shares:?}", due_ns.len());
         }
     }

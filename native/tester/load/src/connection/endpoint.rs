@@ -7,6 +7,6 @@ use super::source::Sources;
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) sources: Sources,
-    /// `None` in the clear.
+    /// `None` for connections without TLS.
     pub(crate) security: Option<Security>,
 }

@@ -81,7 +81,8 @@ pub struct Engine {
     labels: Arc<[Label]>,
     decks: Vec<DeckPlan>,
     pace: Option<Pace>,
-    /// Stages that have not begun (empty with a varying number of users), and the length of the spans.
+    /// Stages that have not begun, and the length of the spans. If the number of users varies, there are no
+    /// stages.
     ahead: Option<(Vec<Stage>, u64)>,
     window_start_ns: u64,
     cuts: usize,

@@ -94,7 +94,7 @@ impl Shared {
 /// One thread's pool of shared connections.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// The program of the carriers.
+    /// The program of the carriers, the lanes that hold the connections.
     pub(crate) program: usize,
     pub(crate) unsolicited: Slot,
     places: u8,

@@ -63,7 +63,8 @@ pub(crate) enum Command {
     Pause {
         reply: Sender<Option<u64>>,
     },
-    /// Records in spans, and uses `pace` if it is not `None`. With a pace, a division follows.
+    /// Records in spans, and uses `pace` if it is not `None`. If there is a pace, a [`Command::Divide`]
+    /// follows.
     Begin {
         pace: Option<Pace>,
         spans: Spans,

@@ -40,7 +40,7 @@ pub(super) const ENTRY: usize = usize::MAX;
 #[derive(Debug, Clone)]
 pub(crate) struct DataSources {
     pub(crate) tables: Tables,
-    /// `None` if a scenario is only checked: then people have any column.
+    /// `None` if a scenario is only checked: then any column of people is accepted.
     pub(crate) people: Option<Arc<dyn People>>,
     /// The default distribution of people.
     pub(crate) keys: Choice,

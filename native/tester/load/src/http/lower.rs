@@ -242,7 +242,7 @@ fn is_fixed((_, value): &Named) -> bool {
     value.literal().is_some()
 }
 
-/// Header lines without fields, as they are sent.
+/// Header lines as they are sent. A value with a template field, such as `{user}`, is refused.
 fn lines(headers: &[Named]) -> Result<String> {
     let line = |(name, value): &Named| {
         check_header(name)?;

@@ -26,7 +26,7 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
-    /// HTTP/1.0, with one request per connection. Set by scenarios.
+    /// Whether requests are HTTP/1.0, each on a connection of its own. Scenarios set this.
     #[serde(skip)]
     pub http10: bool,
     /// The files of `file` steps.

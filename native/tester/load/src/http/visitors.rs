@@ -116,7 +116,8 @@ impl People for VisitorColumns {
         self.count
     }
 
-    /// Makes its own view: values that use people, and output, have no thread's view.
+    /// Derives the person without a thread's [`PeopleView`]: neither values that use people nor texts for
+    /// output have access to it.
     fn write(&self, number: u64, _added: bool, column: usize, out: &mut Vec<u8>) {
         if let Some(&(_, property)) = PROPERTIES.get(column) {
             PeopleView::new(self.visitors.clone()).write(number, property, Escape::Plain, out);

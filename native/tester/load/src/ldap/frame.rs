@@ -118,7 +118,8 @@ impl Frame {
         });
         // The total size of the fields before each place.
         let (ends, room) = room.split_at_mut(places + 1);
-        // By how many bytes each length and all later lengths exceed one byte, and the values of the lengths.
+        // `wider` has the bytes that a length and all later lengths take in excess of one byte each, `sizes`
+        // the values of the lengths.
         let (wider, sizes) = room.split_at_mut(lengths + 1);
         for (at, place) in self.places.iter().enumerate() {
             ends[at + 1] = ends[at] + fields[place.field].len();

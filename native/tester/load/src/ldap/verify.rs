@@ -260,7 +260,8 @@ impl Verifier {
 
     fn is_ignored(&self, name: &[u8]) -> bool {
         let is = |operational: &str| operational.as_bytes().eq_ignore_ascii_case(name);
-        // For ILS the class is part of the entry's name, and the server may choose the attribute.
+        // The name of an ILS entry contains the entry's class. Whether the server also sends the attribute
+        // objectClass, and with which value, is left to the server.
         (self.profile == Profile::Ils && is("objectClass"))
             || OPERATIONAL.iter().any(|operational| is(operational))
             || self.changed.iter().any(|changed| same_name(changed.as_bytes(), name))

@@ -202,7 +202,7 @@ impl<R> Program<R> {
 /// Connections that lanes share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolPlan {
-    /// The program of the carriers.
+    /// The program of the carriers, the lanes that hold the connections.
     pub(crate) program: usize,
     pub(crate) connections: Option<u32>,
     pub(crate) places: u8,

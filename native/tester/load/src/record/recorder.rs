@@ -33,8 +33,9 @@
 //! sent.
 //!
 //! Only arrivals of an open schedule are due before they start. The arrival's other requests are due at their
-//! start; a step that is counted again in one operation is due at the end of the previous step. For such requests,
-//! and on a closed schedule, latency is service, abandoned is censored, and there is no lag: [`Clock::closed`].
+//! start. If one arrival leads to several counted steps, each of them except the first is due at the end of the
+//! previous step. For such requests, and on a closed schedule, latency is service, abandoned is censored, and there
+//! is no lag: [`Clock::closed`].
 //!
 //! Think times inside an operation are excluded from all its clocks: latency and lag run from `due + paused`. The due
 //! time itself, which decides the window, stays the same.

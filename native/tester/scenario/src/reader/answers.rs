@@ -60,8 +60,8 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
     }
 
-    /// The data of which each entry must be a row: seeded people, because only the number of seeded people
-    /// (`all`) is known.
+    /// The data set of which each entry must be a row. Only seeded people are allowed, because `entries` may
+    /// be `"all"`, and the number of other people is unknown.
     fn every(&mut self, table: Table<'d, 't>, counts_all: bool) -> Option<String> {
         let Some(name) = table.text("every") else {
             if counts_all {

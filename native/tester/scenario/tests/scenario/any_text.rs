@@ -132,7 +132,7 @@ fn cost_us(text: &str) -> i64 {
 #[test]
 fn the_cost_of_reading_grows_linearly_with_the_length() {
     for ((name, small), (_, large)) in hostile(2_000).iter().zip(&hostile(16_000)) {
-        // Eight times the length: quadratic work would cost 64 times as much.
+        // The large text is eight times as long: quadratic work would take 64 times as long.
         let (little, much) = (cost_us(small), cost_us(large));
         assert!(much < 24 * little + 20_000, "{name}: {little} us, then {much} us");
     }
@@ -144,7 +144,7 @@ fn the_deepest_allowed_nesting_needs_little_stack() {
     let steps = format!("{}{{get=\"/\"}}{}", "{repeat=2,step=[".repeat(10), "]}".repeat(10));
     let json = nested("{a.a.a.a.a.a.a.a.a=", "}", 22);
     let text = format!("operation=[{{name=\"a\",step=[{steps}]}},{{post=\"/\",json={json}}}]");
-    // A thread of tokio or of a test has two megabytes.
+    // A thread of tokio or of a test has a stack of two megabytes.
     let reading = std::thread::Builder::new().stack_size(512 << 10).spawn(move || read(&text)).unwrap();
     reading.join().expect("the stack suffices").unwrap();
 }

@@ -67,7 +67,8 @@ impl<P: Protocol> Lane<P> {
     fn reconnect(&mut self, place: Range<usize>, context: &mut Context<P>) -> Result<(), Failure> {
         let began = self.began;
         self.open(self.connect.slot, self.endpoint, context)?;
-        // Connecting began with the first connection; the handshake of the last connection counts.
+        // The start of connecting remains the start of the first connection. Only the handshake of the last
+        // connection is recorded.
         self.began = PhaseTimes { handshake_ns: 0, secure_ns: 0, ..began };
         self.outbox.extend_from_slice(&context.out[place]);
         self.phase = Phase::Opening;

@@ -138,8 +138,8 @@ pub(crate) struct Lane<P: Protocol> {
     pass: Pass,
     /// The due time of the current arrival; [`NEVER`] without an arrival.
     due_ns: u64,
-    /// The end of the previous step, or of the pause after it: the due time of a step that is counted again
-    /// in one operation.
+    /// The end of the previous step, or of the pause after it. If one arrival leads to several counted steps,
+    /// each of them except the first is due at this time.
     ready_ns: u64,
     /// The end of the current think time within an operation; 0 outside think times.
     thinks_until_ns: u64,

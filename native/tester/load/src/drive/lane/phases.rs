@@ -100,7 +100,7 @@ impl<P: Protocol> Lane<P> {
     }
 }
 
-/// Bytes and the engine's own time are recorded with the steps.
+/// Records a phase without bytes and the engine's own time, which are recorded with the steps.
 fn record<P: Protocol>(slot: Slot, due_ns: u64, times_ns: (u64, u64), end: End, context: &mut Context<P>) {
     context.recorders.record(slot, &Sample::of(due_ns, times_ns, end));
 }

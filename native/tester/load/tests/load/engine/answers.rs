@@ -1,4 +1,4 @@
-//! Right answers pass in every form; wrong answers are noticed.
+//! Right answers are accepted in every form, and wrong answers are noticed.
 
 use load::Clock;
 use people::Profile;

@@ -219,8 +219,8 @@ fn a_returned_row_goes_at_once_to_the_lane_that_has_waited_longest() {
     assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
     engine.stop(Duration::from_secs(5)).unwrap();
     let over: Vec<_> = asked(&responder).into_iter().map(|(_, over)| over).collect();
-    // The first lane may begin again before the other lanes start; a change and its compare belong to one
-    // lane.
+    // A change and its compare are sent by one lane. The first turns are skipped, because the first lane may
+    // begin again before the other lanes start.
     let over: Vec<_> = over.chunks_exact(2).map(|pair| pair[0]).skip(20).take(30).collect();
     assert!(over.windows(3).all(|turn| turn[0] != turn[1] && turn[0] != turn[2]), "{over:?}");
 }

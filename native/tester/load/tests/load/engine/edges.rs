@@ -60,7 +60,8 @@ fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
 fn arrivals_delayed_over_an_edge_of_a_window_stay_in_their_window() {
     for (before_ms, within_ms) in [(100, 250), (0, 0), (50, 100)] {
         let (responder, mut engine, pace) = at_work(1);
-        // The target stops this long before the window's edge, and continues equally long after the edge.
+        // The target stops `before_ms` before the window begins, and continues `within_ms` before the window
+        // ends. If both are 0, the target stops within the window, and continues after the window's end.
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
         let mut start_ns = 0;
         if before_ms == 0 {

@@ -165,12 +165,12 @@ fn operations_have_their_own_rows_and_weights() {
                 step = [{ compare = 'uid=a,o=x', entry = { sn = 'a' } }, { search = '(uid=b)' }]";
     let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 20));
     let (much, little) = (row(&found, "much", "sequence"), row(&found, "little", "sequence"));
-    // Ten cards, shuffled: the last cards may be missing.
+    // A round of the deck has nine cards of `much` and one of `little`. The last round may be incomplete.
     assert!((9 * little.0).abs_diff(much.0) <= 9, "{much:?} {little:?}");
     assert_eq!(row(&found, "little", "compare").0, row(&found, "little", "search").0);
     assert_eq!((much.1, little.1), (vec![], vec![]));
     assert_eq!(row(&found, "mix", "sequence").0, 0);
-    // One connection that stays open, without a bind.
+    // There is one connection, which stays open and has no bind.
     assert_eq!(row(&found, "mix", "main: connect").0, 1);
     assert_eq!(responder.seen.answered(op::BIND_REQUEST), 0);
 }
@@ -921,7 +921,7 @@ fn a_random_capture_chooses_each_value_equally_often() {
     });
     asked.sort();
     let counts: Vec<_> = asked.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
-    // Within five standard deviations of a quarter.
+    // Each count is within five standard deviations of a quarter.
     let (quarter, square) = (asked.len() / 4, 25 * 3 * asked.len() / 16);
     assert!(
         counts.len() == 4 && counts.iter().all(|count| count.abs_diff(quarter).pow(2) < square),

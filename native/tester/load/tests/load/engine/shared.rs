@@ -126,7 +126,8 @@ fn a_repeated_answer_is_counted_and_dropped() {
         });
         let text = format!("connection.main.outstanding = {outstanding}\n{OWN}");
         let totals = run(&server, &text, &json!({}), (outstanding, 1_000));
-        // No request has failed; each second answer is an entry and a result.
+        // No request has failed. A repeated answer has two messages, an entry and a result, and both are
+        // counted.
         assert_eq!(totals.failed("search"), 0, "{totals:?}");
         let unasked = totals.count("main: unasked");
         assert!(unasked >= 160 && unasked.is_multiple_of(2), "{unasked}");
@@ -308,7 +309,7 @@ fn a_connection_closed_while_idle_is_reopened_without_a_failure() {
     let text = "connection.main.outstanding = 2\n[[operation]]\nname = 'o'\nsearch = '(uid=a)'\n";
     let more = json!({"scenarios": [{"name": "mix", "text": text, "think_ms": 40.0}]});
     let totals = run(&server, text, &more, (1, 12));
-    // A few users have so short think times that the close has not arrived yet.
+    // After a few very short think times the next request is sent before the close arrives.
     assert!(totals.failed("search") <= 4, "{totals:?}");
     assert!(opened(&server) >= 12 && totals.count("main: connect") >= 12, "{totals:?}");
     totals.assert_accounted();

@@ -258,7 +258,7 @@ fn loops_and_long_chains_of_redirects_end() {
     let round = Server::new(|seen, _| to(302, if seen.target == "/x" { "/y" } else { "/x" }));
     let snapshot = run(&round, GET, &Tables::new(), 42);
     assert_eq!(failures(&snapshot, "go"), ["too-many-redirects"]);
-    // The first request and twenty redirects, then the next operation.
+    // The first operation sends its request and follows twenty redirects. Then the next operation begins.
     assert_eq!(asked(&round, 22)[21], asked(&round, 1)[0]);
     for (length, expected) in [(20, vec![]), (21, vec!["too-many-redirects"])] {
         let answer =

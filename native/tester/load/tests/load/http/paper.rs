@@ -65,7 +65,7 @@ pub fn one(steps: &[&str]) -> String {
     deck(&[(1, steps)])
 }
 
-/// 5 % new users, 91 % page, 4 % update and page.
+/// A mix of 5 % new users, 91 % pages, and 4 % updates, each followed by the updated page.
 pub fn paper() -> String {
     deck(&[(5, &[CREATE]), (91, &[PAGE]), (4, &[UPDATE, UPDATED_PAGE])])
 }

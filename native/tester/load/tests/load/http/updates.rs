@@ -103,7 +103,8 @@ fn a_lane_that_ends_after_a_lost_request_releases_its_row() {
         step = [{ post = '/{owner.id}' }, { get = '/{owner.id}', expect.fresh = 'new' }]";
     let mut engine = scenarios::try_start(&scenarios::config(server.port, text), &Tables::new()).unwrap();
     let asked = |after: usize| server.requests()[after..].iter().any(|seen| seen.method == "GET");
-    // There are ten people. Most lanes end in the pause after their lost request.
+    // There are only ten people, so the forty lanes need rows that earlier lanes have released. Most lanes
+    // end in the pause after their lost request.
     for _ in 0..40 {
         let before = server.requests().len();
         engine.start_lanes("mix", 1).unwrap();
