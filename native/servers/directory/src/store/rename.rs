@@ -108,8 +108,8 @@ impl Store {
         let mut checked = vec![(top, dn.len(), depth)];
         while let Some((above, name, depth)) = checked.pop() {
             let Some(below) = self.children.get(&above) else { continue };
-            // The rename is refused as soon as the limit is exceeded, so that the check takes no longer for a
-            // larger container.
+            // The rename is refused as soon as the limit is exceeded, so a larger container does not lengthen
+            // the check.
             self.limits
                 .check_rename(usize::try_from(below.len()).unwrap_or(usize::MAX).saturating_mul(ENTRY))?;
             for id in below {
