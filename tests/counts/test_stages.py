@@ -44,7 +44,7 @@ def test_rate_is_linear_in_each_stage_and_begins_at_0() -> None:
         ("230s:1", 60.0, 4),
     ],
 )
-def test_spans_last_a_minute_or_in_a_short_test_less(text: str, span_s: float, count: int) -> None:
+def test_spans_last_a_minute_and_less_in_a_short_test(text: str, span_s: float, count: int) -> None:
     read = Stages.parse(text)
     spans = list(read.spans())
     assert (read.span_s, len(spans)) == (span_s, count)

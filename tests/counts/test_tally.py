@@ -75,7 +75,7 @@ def test_tally_of_drains_has_the_sums_of_counts_failures_bytes_and_clocks() -> N
     assert totals.clocks["service"] == histogram(1, 2, 2, 3, 3, 3)
 
 
-def test_late_and_ended_lanes_keep_their_index() -> None:
+def test_lane_counts_are_summed_by_index_although_lanes_start_and_end() -> None:
     tally = Tally()
     for counts in ([], [1], [2, 3], [0, 4, 5], [6, 0, 7]):
         tally.add(Drain(0, 1, lane_counts=counts))
@@ -163,7 +163,7 @@ def test_hour_of_drains_takes_little_memory() -> None:
 
 
 @given(st.lists(durations, min_size=1, max_size=6))
-def test_window_of_many_drains_equals_one_recorder(drains: list[list[int]]) -> None:
+def test_window_of_many_drains_equals_a_window_of_one_drain(drains: list[list[int]]) -> None:
     parts, whole = Tally(), Tally()
     for n, took in enumerate(drains):
         parts.add(drain(n, n + 1, clocked(took)))

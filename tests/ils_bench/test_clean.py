@@ -169,7 +169,7 @@ def test_clean_needs_only_a_few_more_deletes_for_people_behind_a_gap() -> None:
     assert served["deletes"] < 3_495 + 3 * 1_000
 
 
-def test_unsearchable_people_are_deleted_by_name() -> None:
+def test_people_that_cannot_be_searched_for_are_deleted_by_their_dns() -> None:
     directory = serving(filter_bytes=4)
     target = added(directory, (0, 1_500))
     (left,) = journal.entries()

@@ -129,7 +129,7 @@ def test_think_times_of_an_operation_are_summed_separately() -> None:
     assert visits.clocks["service"].max < 50e6
 
 
-def test_time_of_a_pass_includes_think_times_as_with_engine_lanes() -> None:
+def test_time_of_one_pass_over_a_sequence_includes_its_think_times() -> None:
     directory = Directory("{}", PEOPLE)
     steps = (Connect(), Bind(), Think(50, "constant"), Search("(cn=nobody)"))
     with lanes(directory.port, Sequence("visits", steps).script()) as running:

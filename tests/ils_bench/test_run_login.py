@@ -533,7 +533,9 @@ def test_workers_share_accounts(stock: StockSlapd, strangers: Path, before: Coun
     assert len(found) > PEOPLE // 2
 
 
-def test_wrong_row_ends_the_run(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
+def test_one_outdated_password_in_the_accounts_file_ends_the_run(
+    stock: StockSlapd, strangers: Path, before: Counter[str]
+) -> None:
     with strangers.open(newline="") as file:
         rows = list(csv.reader(file))
     rows[20][2] = "stale-1"
@@ -596,7 +598,7 @@ def test_file_of_outdated_passwords_locks_no_account(
         assert "--wrong-passwords any" in ran.err
 
 
-def test_deal_that_could_lock_accounts_is_refused(
+def test_dealing_rows_in_a_way_that_could_lock_accounts_is_refused(
     stock: StockSlapd, strangers: Path, before: Counter[str]
 ) -> None:
     target = ("--target", stock.url, "--base", BASE, "--i-own-this-target")
@@ -674,7 +676,7 @@ def test_successful_login_clears_earlier_failures(
     assert "login-writes" not in {each["kind"] for each in ran.objects[0]["warnings"]}
 
 
-def test_write_on_each_login_is_a_warning(
+def test_server_that_writes_at_each_login_causes_a_warning(
     slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with stock_slapd.running(tmp_path_factory.mktemp("last"), last=True) as server:

@@ -101,7 +101,7 @@ def test_lookup_repeats_a_hundred_searches_between_bind_and_unbind() -> None:
         assert operation.counted_rows == [(operation.name, operation.name)]
 
 
-def test_connect_is_counted_as_a_whole_pass() -> None:
+def test_operation_connect_counts_its_whole_sequence() -> None:
     assert sequences.CONNECT.counted_rows == [("connect", "sequence")]
     assert [verb for _, verb in sequences.CONNECT.operations[0].steps] == ["bind"]
 

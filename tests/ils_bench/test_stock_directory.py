@@ -332,7 +332,7 @@ def test_seed_prints_no_digest_of_unread_people(
     assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
 
 
-def test_seed_with_later_people_prints_the_number_of_added_people(stock: StockSlapd) -> None:
+def test_seed_that_adds_the_missing_first_people_prints_their_number(stock: StockSlapd) -> None:
     """Seed printed the digest without reading all people if the first thousand were missing."""
     _add_people(stock.url, generate(_people()).population, 100, PEOPLE)
     ran = ils(stock, "seed", "--to", f"{stock.url}/{BASE}")
@@ -341,7 +341,7 @@ def test_seed_with_later_people_prints_the_number_of_added_people(stock: StockSl
     assert "digest " not in ran.err
 
 
-def test_seed_without_write_access_names_the_bind(stock: StockSlapd) -> None:
+def test_seed_without_write_access_suggests_the_option_bind_dn(stock: StockSlapd) -> None:
     argv = ("--to", f"{stock.url}/ou=new,{BASE}", "--profile", "person", "--entries", "10")
     in_process("ils", "seed", *argv, "--locales", ",".join(LOCALES)).check(
         2, "strongerAuthRequired", "bind as a user who may write there, with --bind-dn"

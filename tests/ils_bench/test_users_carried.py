@@ -46,7 +46,7 @@ def planned(path: Path, *more: str) -> Any:
     return json.loads(ran.out)["answers"]["simultaneous"]
 
 
-def test_rate_of_ils_user_is_that_of_passes_and_yields_the_planned_users(run: Path) -> None:
+def test_ils_user_counts_passes_over_its_sequence_and_yields_the_planned_users(run: Path) -> None:
     found = stored(run)
     passes, lookups = step(found, "sequence"), step(found, "lookup")
     assert found["counts"] == ["sequence"]
@@ -88,14 +88,14 @@ OPEN = ("--session", "5s", "--rate", "20", "--users", "200")
     ],
     ids=lambda said: " ".join(said[:4]),
 )
-def test_plan_refuses_passes_that_cannot_be_counted(
+def test_passes_that_cannot_be_counted_are_refused_with_the_option_to_change(
     argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
 ) -> None:
     refused(in_process("ils", *argv, cwd=tmp_path), *words)
     assert not [*tmp_path.iterdir()]
 
 
-def test_rate_of_ils_user_counts_arrivals_of_passes() -> None:
+def test_rate_option_of_ils_user_sets_how_many_passes_begin_per_second() -> None:
     rate = ("--rate", "40", "--warmup", "500ms", "--measure", "2s", "--session", "100ms")
     found = in_process(
         *("ils", "run", "ils-user", "--entries", "500", "--users", "16", "--locales", "en_US"),
@@ -154,7 +154,7 @@ def test_last_two_steps_set_the_time_to_live_in_the_ils_profile() -> None:
 USERS, SESSION_S = 20, 0.5
 
 
-def test_rate_of_ils_users_is_their_session_rate_without_censoring() -> None:
+def test_rate_of_ils_users_is_that_of_their_sessions_and_nothing_is_censored() -> None:
     point = in_process(
         *("ils", "run", "ils-user", "--entries", 100, "--locales", "en_US", "--json"),
         *("--session", "500ms", "--users", USERS, "--threads", 1, "--timeout", "200ms"),

@@ -195,7 +195,7 @@ def test_percentile_among_unanswered_operations_is_a_lower_bound() -> None:
         assert failure.attrib["message"] == f"p99 is >= 3 s (asked: {asked})"
 
 
-def test_latency_with_waits_for_other_programs_is_an_upper_bound() -> None:
+def test_latency_that_includes_waits_for_other_programs_is_an_upper_bound() -> None:
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
     seen = a_result(a_spec(rate=10_000))
     seen = structs.replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))

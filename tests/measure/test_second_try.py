@@ -43,7 +43,7 @@ def test_tester_bound_point_is_tried_with_one_more_thread() -> None:
     assert PointSpec.read(wanted.stored()) == wanted
 
 
-def test_key_of_a_first_try_is_unchanged() -> None:
+def test_specification_of_a_first_try_has_no_number_of_threads() -> None:
     assert a_spec().threads is None
 
 
@@ -69,7 +69,7 @@ def test_valid_or_unimprovable_point_has_no_second_try(result: PointResult) -> N
     assert second_try(result) is None
 
 
-def test_higher_rate_of_two_tries_counts_or_at_equal_rates_the_valid_try() -> None:
+def test_higher_rate_of_two_tries_counts_and_a_valid_try_wins_at_equal_rates() -> None:
     first, again = limited(), a_spec(threads=2)
     assert best_tries([first, a_result(again, 30_000)]) == [a_result(again, 30_000)]
     assert best_tries([first, a_result(again, 19_500)]) == [a_result(again, 19_500)]

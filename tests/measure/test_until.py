@@ -51,7 +51,7 @@ def test_one_sided_interval_does_not_stop_the_window() -> None:
     assert not Until.parse("p99:50%").is_precise(Intervals({"p99": (1_000.0, None)}))
 
 
-def test_undecided_correlated_half_seconds_yield_the_required_window() -> None:
+def test_message_on_correlated_half_seconds_states_a_sufficient_window() -> None:
     until = Until.parse("p99:5%")
     assert not_known(until, {}, 300.2).message == "p99 was not known to 5% within 5m"
     # Precise at a check, but not with the half second after it.

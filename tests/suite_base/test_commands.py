@@ -130,7 +130,7 @@ get = "/"
 """
 
 
-def test_user_file_is_the_default_operation_of_a_command(tmp_path: Path) -> None:
+def test_user_supplied_scenario_file_is_the_default_operation(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(WORKLOAD)
     at = ("--target", "http://127.0.0.1:9")

@@ -211,7 +211,7 @@ def null_line(base: list[PointResult], *others: list[PointResult]) -> str | None
     return next(found, None)
 
 
-def test_null_line_has_the_interval_of_odd_and_even_repeats_of_all_levels() -> None:
+def test_null_line_compares_odd_with_even_repeats_of_all_levels() -> None:
     lot = random.Random(1997)
     base, level_ = (
         repeats(n, *(round(20_000 * math.exp(lot.gauss(0, 0.03))) for _ in range(32)))

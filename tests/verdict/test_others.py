@@ -216,7 +216,7 @@ OPEN_BESIDE_A_BURNER = {
 
 
 @pytest.mark.parametrize("seen", OPEN_BESIDE_A_BURNER.values(), ids=OPEN_BESIDE_A_BURNER)
-def test_latency_with_waits_for_a_burner_is_an_upper_bound(seen: Evidence) -> None:
+def test_latency_that_includes_waits_for_a_cpu_burner_is_an_upper_bound(seen: Evidence) -> None:
     verdict = judge(seen)
     assert (verdict.bound, verdict.latency_at_most) == (Bound.SCHEDULE, True)
     assert WarningKind.OTHERS_IN_LATENCY in {each.kind for each in verdict.warnings}

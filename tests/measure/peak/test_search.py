@@ -328,7 +328,7 @@ def test_searched_rates_have_three_digits(rate: float, expected: float) -> None:
 OBJECTIVE = Objective.parse("p99<1ms")
 
 
-def test_point_that_keeps_its_schedule_and_meets_the_objective_holds() -> None:
+def test_point_holds_if_it_keeps_its_schedule_and_meets_the_objective() -> None:
     # 20,000 operations in 2 s.
     result = a_result(a_spec(rate=10_000))
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
@@ -341,7 +341,7 @@ def test_rate_with_a_missed_schedule_does_not_hold_at_any_latency() -> None:
     assert "10,000 of 10,500/s were done" in reply.message
 
 
-def test_operations_cut_off_by_a_windows_edges_are_no_missed_schedule() -> None:
+def test_schedule_counts_as_kept_despite_operations_cut_off_at_window_edges() -> None:
     # 19 of 20 in 2 s: one ended before the window or after it.
     assert reply_of(a_result(a_spec(rate=10), 19), Objective.parse("mean<1s")).answer is Answer.HELD
     broke = reply_of(a_result(a_spec(rate=10), 16), Objective.parse("mean<1s"))
@@ -392,7 +392,9 @@ def test_rate_with_a_percentile_among_unanswered_operations_does_not_hold() -> N
         (Bound.UNSETTLED, Answer.BROKE),
     ],
 )
-def test_reply_to_an_invalid_point_follows_from_its_bottleneck(bound: str, answer: Answer) -> None:
+def test_bottleneck_of_an_invalid_point_decides_the_reply_to_the_search(
+    bound: str, answer: Answer
+) -> None:
     result = a_result(a_spec(rate=20_000))
     reply = reply_of(judged(result, bound=bound, valid=False, evidence="1 of 1 core"), OBJECTIVE)
     assert (reply.answer, "1 of 1 core" in reply.message) == (answer, True), reply
@@ -408,7 +410,7 @@ def test_rate_broken_on_a_noisy_machine_leaves_the_targets_limit_unknown() -> No
     assert broke.message.startswith("everything else 1.42; p99 is ")
 
 
-def test_latency_with_waits_for_other_programs_breaks_no_rate() -> None:
+def test_rate_is_not_broken_by_latency_that_includes_waits_for_other_programs() -> None:
     result = a_result(a_spec(rate=10_000))
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
     result = judged(result, warnings=(noise,))
