@@ -148,7 +148,7 @@ def test_rate_broken_in_a_long_hold_is_not_used() -> None:
     assert table.rates_at(1_000) == {"lookup": 160.0}
 
 
-def test_break_in_a_shorter_window_or_with_fewer_users_is_ignored() -> None:
+def test_rate_that_broke_only_in_a_shorter_window_or_with_fewer_users_is_used() -> None:
     """A search repeats a rate with a longer window, and with more users if all were busy."""
     broke = [at_rate(180.0, 9e4, 5), at_rate(180.0, 9e4, 15, users=32)]
     (table,) = tables_of([*broke, at_rate(180.0, 1e4, 15)], ILS, Objective.parse("p99<50ms"))
@@ -270,7 +270,7 @@ def test_operation_without_passes_does_not_change_the_kind_of_rate() -> None:
     assert table.rates_at(1_000) == {"shop": 10_000.0}
 
 
-def test_operations_of_a_scenario_are_one_rate_under_any_file_name() -> None:
+def test_operations_of_a_file_are_one_rate_even_if_its_name_contains_a_plus() -> None:
     (table,) = tables_of([of_a_file(1, BROWSE, PAY, name="read+write")], ILS)
     assert table.rates_at(1_000) == {"read+write": 10_000.0}
 

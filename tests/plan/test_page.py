@@ -147,7 +147,7 @@ def test_choice_of_another_machine_sets_its_sizes_and_rates(browser: Browser) ->
     assert answers(browser, "ps")["served"] == ("27,188", 27_187.5)
 
 
-def test_size_follows_the_community_by_default_and_bounds_are_marked(
+def test_page_uses_the_measured_size_that_fits_the_community_and_marks_bounds(
     window: Browser, tmp_path: Path
 ) -> None:
     rates = {"connect": (9_000.0, 8_000.0), "add": (21_000.0, 19_000.0), "lookup": (3e4, 2e4)}
@@ -201,7 +201,7 @@ def test_page_without_script_has_the_answers_of_the_plan() -> None:
     assert len(fragment) < 40_000
 
 
-def test_calculations_beside_the_plan_follow_its_inputs(browser: Browser) -> None:
+def test_network_line_on_the_page_is_recalculated_from_its_inputs(browser: Browser) -> None:
     """Lines of a web server with the numbers of 1996, where K is bits."""
     typed = {"line_bits_per_s": 100 * 2**20, "k_per_request": 250, "bits_per_k": 1_024}
     for name, value in (typed | {"efficiency": 0.94}).items():

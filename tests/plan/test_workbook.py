@@ -153,7 +153,7 @@ def test_first_machine_of_the_workbook_has_the_plans_answers(workbook: Path) -> 
     assert site("Machines needed (machines)") == values["machines"]
 
 
-def test_other_machines_use_the_size_for_the_community_with_bounds_marked(
+def test_sheet_uses_the_measured_size_that_fits_the_community_and_marks_bounds(
     workbook: Path, tmp_path: Path
 ) -> None:
     """As on the console: 1997's rates were those of 10,000 people for any community."""

@@ -244,7 +244,7 @@ def test_printed_report_of_a_demo_has_eight_pages(browser: Browser, tmp_path: Pa
     assert browser.run("return document.querySelectorAll('details[open]').length") == 0
 
 
-def test_each_strip_over_time_has_its_unit_of_time(shown: Browser) -> None:
+def test_each_chart_over_time_names_its_unit_of_time(shown: Browser) -> None:
     titles = shown.run(
         "return [...document.querySelectorAll('#figure-over-time .role-axis-title text')]"
         ".map(title => title.textContent)"

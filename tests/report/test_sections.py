@@ -123,7 +123,7 @@ LOWER_BOUND = "The rate is a lower bound: the server can do more."
         ),
     ],
 )
-def test_trust_sentence_follows_bound_and_warnings(
+def test_trust_sentence_depends_on_bound_and_warnings(
     report: Report, bound: str, kinds: tuple[str, ...], words: str
 ) -> None:
     assert trust.sentence(of_one(report, bound, *kinds)) == words

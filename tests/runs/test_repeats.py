@@ -174,7 +174,7 @@ def test_failure_of_an_earlier_step_counts_for_the_operation() -> None:
     assert [repeats.of_operation(mixed, name).failures for name in ("find", "write")] == [0, 12]
 
 
-def test_failed_start_is_a_part_with_failures_and_no_figures() -> None:
+def test_start_steps_are_a_part_of_the_series_only_if_some_of_them_failed() -> None:
     mixed = of_two_operations(a_spec("mix"), 1_000, 200)
     login = StepResult("start", "login", count=9, failures=0, per_s=4.5, counted=False)
     names = [
@@ -202,7 +202,7 @@ def test_single_operation_has_no_parts() -> None:
     assert repeats.of_operation(limited, "find").verdict.at_most_per_s is None
 
 
-def test_higher_rate_of_two_tries_counts_or_within_noise_the_valid_try() -> None:
+def test_higher_rate_of_two_tries_counts_and_a_valid_try_wins_within_noise() -> None:
     def tried(threads: int, bound: str, count: int) -> PointResult:
         found = a_result(a_spec(threads=threads), count)
         verdict = structs.replace(found.verdict, bound=bound, valid=bound == Bound.SOFTWARE)
@@ -225,7 +225,7 @@ def test_higher_rate_of_two_tries_counts_or_within_noise_the_valid_try() -> None
     assert repeats.best_tries([tried(1, own, 100), tried(2, own, 100)])[0].spec.threads == 1
 
 
-def test_rate_at_half_load_is_that_of_the_points_repeat_or_the_median() -> None:
+def test_rate_at_half_load_is_taken_from_the_same_repeat_or_is_the_median() -> None:
     halves = [
         a_result(a_spec(users=8, repeat=n), count)
         for n, count in enumerate((20_000, 10_000, 30_000))

@@ -54,7 +54,7 @@ def test_invalid_rate_is_described_as_not_that_of_the_target() -> None:
     assert "generator * because of no" in " ".join(drawn([spoilt]).split())
 
 
-def test_words_not_enough_information_are_unabbreviated_for_a_single_point() -> None:
+def test_not_enough_information_is_printed_in_full_for_a_single_point() -> None:
     assert "Not enough information" in drawn([judged(Grade.UNKNOWN)])
 
 

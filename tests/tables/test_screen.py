@@ -105,7 +105,7 @@ def test_lengthened_window_is_printed_with_its_length() -> None:
     assert title.endswith("500ms warm-up, 2s to 10s measured")
 
 
-def test_narrow_terminal_has_fewer_columns_and_whole_figures() -> None:
+def test_narrow_terminal_has_fewer_columns_and_untruncated_figures() -> None:
     spec = a_spec("a-workload-with-a-long-name", 0)
     point = a_point(spec, 2_000_000, Bound.GENERATOR, 12_345_678.0)
     title, head, row, *_ = shown(point)
