@@ -163,7 +163,7 @@ def test_check_adds_no_people(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("operation", ["connect.toml", "connect"])
-def test_pass_of_a_check_ends_at_its_last_step(
+def test_check_ends_at_the_last_step_before_the_final_think_time(
     directory: LdapDirectory, tmp_path: Path, operation: str
 ) -> None:
     """The pass has a think time after it, so it does not end during a check."""

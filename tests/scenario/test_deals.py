@@ -87,7 +87,9 @@ def test_percentile_is_unknown_for_lack_of_rows(folder: Path, directory: LdapDir
     assert warning["remedy"] == "give the file more rows, or ask for less"
 
 
-def test_remaining_data_are_not_mentioned(folder: Path, directory: LdapDirectory) -> None:
+def test_data_that_outlast_the_window_cause_no_warning(
+    folder: Path, directory: LdapDirectory
+) -> None:
     text = ONCE.replace('"5ms"', '"50ms"')
     (folder / "once.toml").write_text(text)
     (point,) = run(folder, directory, "--measure", "500ms").objects

@@ -222,7 +222,7 @@ LINE = {
 }
 
 
-def test_lines_of_drains_are_merged_within_their_phase(tmp_path: Path) -> None:
+def test_failures_logged_by_several_drains_are_merged_within_a_phase(tmp_path: Path) -> None:
     log = FailLog(str(tmp_path / "log"), "key")
     log.take([json.dumps(LINE), json.dumps(LINE | {"time": "a"})], "measure")
     log.take([json.dumps(LINE)] * MOST, "measure")

@@ -69,7 +69,7 @@ def test_unknown_scenario_file_or_operation_is_refused(folder: Path) -> None:
     assert refused.value.remedy == "use one of find, write"
 
 
-def test_mix_lists_its_counted_rows_writes_and_kept_entries(folder: Path) -> None:
+def test_mix_combines_rows_objectives_and_writes_of_its_operations(folder: Path) -> None:
     mix = script.read(f"{folder}/mix.toml")
     assert mix.counted_rows == [("mix", "not begun"), ("find", "search"), ("write", "sequence")]
     assert list(mix.objectives) == [("find", "p99<5ms", 0.75)]
@@ -313,7 +313,7 @@ step = [{{ name = "x", get = "/", on = "a" }}, {{ name = "y", get = "/", on = "b
     assert script.from_text("connect", text_of("connect")).keeps_alive is False
 
 
-def test_pool_has_capacity_only_for_its_steps() -> None:
+def test_pool_contains_only_the_steps_that_use_its_connections() -> None:
     connections = "[connection.main]\npool = 3\noutstanding = 4\n[connection.own]\n"
     steps = '[{ search = "(uid=a)" }, { name = "b", search = "(uid=b)", on = "own" }]'
     text = f'base = "dc=e"\n{connections}[[operation]]\nname = "find"\nstep = {steps}\n'
