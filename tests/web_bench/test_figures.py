@@ -125,7 +125,7 @@ def test_failed_request_counts_as_no_answer_and_no_connect() -> None:
     assert found["connects_per_s"] == pytest.approx(19_000 / SECONDS, rel=1e-6)
 
 
-def test_time_of_wrong_answers_is_included() -> None:
+def test_split_of_the_latency_includes_the_time_of_wrong_answers() -> None:
     """Sums contain their connecting and first byte: without their whole time nothing was left."""
     tally = a_tally(STATIC, 20_000, 8_000_000)
     whole = tally.due[STATIC.name, "request"]

@@ -208,7 +208,9 @@ def test_all_differences_are_counted_and_the_first_are_listed(docroot: Path) -> 
     assert [each.path for each in found.differences] == [*PATHS[:10], *PATHS[20:22]]
 
 
-def test_verify_gives_up_a_missing_answer(docroot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_stops_waiting_for_a_missing_answer(
+    docroot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(verifying, "ANSWER_S", 3.0)
     over = threading.Event()
     with failing(docroot, {LARGE: lambda _handler, _content: over.wait(30)}) as server:

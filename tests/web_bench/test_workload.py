@@ -28,7 +28,7 @@ photo = { spread = [100, 10000], count = 3 }
 """
 
 
-def test_class_draws_from_its_own_files_or_those_of_another_class() -> None:
+def test_request_class_may_use_the_files_of_another_class() -> None:
     workload = parse(OWN, "shop")
     page, secure, photo, cart = workload.classes
     assert (workload.name, workload.title, workload.clients) == ("shop", "Shop", (1, 10))
@@ -48,7 +48,7 @@ def test_class_draws_from_its_own_files_or_those_of_another_class() -> None:
     assert workload.file_set.bytes == 4_000 + 11_100
 
 
-def test_shares_of_requests_follow_from_weights_and_of_bytes_from_sizes() -> None:
+def test_weights_give_shares_of_requests_and_sizes_give_shares_of_bytes() -> None:
     workload = parse(OWN, "shop")
     assert workload.deck == (2, 1, 1, 1)
     assert workload.request_shares == (0.4, 0.2, 0.2, 0.2)
@@ -82,7 +82,7 @@ def test_sizes_repeat_in_rounds_and_the_last_round_may_be_incomplete() -> None:
     assert workload.mean_bytes == 18
 
 
-def test_generator_gets_the_files_without_the_requests() -> None:
+def test_specification_of_a_file_set_contains_nothing_about_requests() -> None:
     files = parse(OWN, "shop").file_set
     assert files is not None
     assert files.spec(seed=7) == {
