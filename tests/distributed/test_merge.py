@@ -91,7 +91,7 @@ def test_round_waits_for_all_workers() -> None:
     assert (merged.t1_ns, merged.lanes) == (505 * MS, 4)
 
 
-def test_answer_during_a_write_counts_in_the_next_round() -> None:
+def test_answer_that_arrives_while_a_round_is_written_is_in_the_next_round() -> None:
     made = merger("a", "b")
     first, second = made.ask(), made.ask()
     for worker in ("a", "b"):

@@ -15,7 +15,9 @@ def test_first_line_of_a_credentials_file_has_name_and_password(tmp_path: Path) 
     assert credentials(str(file)) == ("anna", "a:b c")
 
 
-def test_environment_has_name_and_password(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variable_provides_login_name_and_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv(UI_LOGIN, "anna:secret")
     assert credentials(None) == ("anna", "secret")
 

@@ -129,7 +129,7 @@ return [...document.querySelectorAll('a[href]')].map(link => link.textContent).f
   /run file|eport/.test(text)).join(" ")"""
 
 
-def test_page_opens_with_the_live_view_and_shows_a_stop_at_once(page: WebPage) -> None:
+def test_page_opens_with_the_live_view_and_tells_at_once_that_a_test_stops(page: WebPage) -> None:
     assert page.browser.run("return document.title") == "sitebench"
     after = "return getComputedStyle(document.querySelector('header a'), '::after').content"
     assert page.browser.run(after) == '"sitebench"'
