@@ -231,7 +231,9 @@ def test_pages_together_contain_all_entries(client: Any, people: str, page: int)
     assert len({each["dn"] for each in found}) == len(found) == 11
 
 
-def test_each_page_has_its_size_and_the_last_page_no_cookie(client: Any, people: str) -> None:
+def test_pages_are_full_except_the_last_page_which_has_an_empty_cookie(
+    client: Any, people: str
+) -> None:
     sizes, cookie = [], None
     while cookie != b"":
         client.search(people, "(objectClass=person)", paged_size=4, paged_cookie=cookie)

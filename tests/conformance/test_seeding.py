@@ -29,7 +29,7 @@ def expected(population: Population, i: int) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_seeded_people_are_present_and_removed(
+def test_seeded_people_are_present_until_they_are_removed(
     server: Served, clients: Clients, scratch: str, profile: str
 ) -> None:
     base = f"ou=People,{scratch}"

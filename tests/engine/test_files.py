@@ -105,7 +105,7 @@ def test_body_is_compared_in_pieces_with_the_content_of_its_file() -> None:
     assert (short.finish(), long.finish()) == (3_071, 3_072)
 
 
-def test_file_number_beyond_the_last_file_is_refused_by_name() -> None:
+def test_refusal_of_a_file_number_beyond_the_last_file_names_the_file_set() -> None:
     files = file_set()
     for ask in (files.path, files.size, files.digest, files.content, files.checker):
         with pytest.raises(
