@@ -84,7 +84,7 @@ def test_stopped_side_uses_no_cpu_until_its_slice() -> None:
         assert 0 < values["p50_us"] <= values["p99_us"]
 
 
-def test_figures_of_both_sides_are_ratios_in_the_table() -> None:
+def test_table_shows_the_ratio_of_each_figure_that_both_sides_have() -> None:
     slices = pairs.Pairs([{"rate": 80.0, "p50_us": 2.0}] * 7, [{"rate": 100.0}] * 7)
     table = shown([pairs.figures_table({"lookup / floor": slices}, 7)], width=140)
     assert "0.800 [0.800, 0.800]" in table
@@ -109,7 +109,7 @@ def test_folder_without_sides_is_refused_with_the_command_that_creates_sides(
     assert "git worktree add" in raised.value.remedy
 
 
-def test_rows_without_a_side_of_the_build_are_refused_in_a_comparison_of_builds() -> None:
+def test_comparison_of_builds_is_refused_if_no_row_measures_this_build() -> None:
     with pytest.raises(BadInput, match="no side of this build") as raised:
         pairs.measure_against(Path(__file__).parents[2], [], 7, lambda text: None)
     assert "lookup" in raised.value.remedy

@@ -377,7 +377,7 @@ def test_mistyped_command_line_in_a_subprocess_exits_with_2() -> None:
     )
 
 
-def test_server_without_spice_programs_is_refused_with_each_left_out_program() -> None:
+def test_refusal_of_a_server_without_spice_programs_lists_left_out_programs() -> None:
     ran = in_process("web", "spice", "--cgi-program", "nowhere")
     assert (ran.code, ran.out) == (2, "")
     *left_out, error, remedy = ran.err.splitlines()

@@ -115,7 +115,7 @@ def test_failed_measurement_fails_the_step_with_its_reason(tmp_path: Path) -> No
         ("never", "unknown", 0, "::warning::cannot tell"),
     ],
 )
-def test_fail_on_input_fails_the_job(
+def test_input_fail_on_decides_whether_the_job_fails(
     tmp_path: Path, fail_on: str, answer: str, code: int, said: str
 ) -> None:
     found, printed, _ = run_step(tmp_path, "judge", fail_on=fail_on, answer=answer)

@@ -15,7 +15,7 @@ def test_every_figure_of_the_run_file_has_a_description() -> None:
     assert not {what for _, what, _ in rows if what.partition(".")[0] not in FIGURES}
 
 
-def test_name_with_an_index_describes_its_core() -> None:
+def test_index_in_the_name_of_a_figure_is_shown_as_the_number_of_the_core() -> None:
     found = describe("core_busy_s.3")
     assert (found.title, found.unit, found.rate_unit, found.counter) == (
         "Core 3",
@@ -26,7 +26,7 @@ def test_name_with_an_index_describes_its_core() -> None:
     assert describe("available_bytes").counter is False
 
 
-def test_figure_of_the_target_ending_in_total_is_a_counter() -> None:
+def test_target_figure_whose_name_ends_in_total_is_a_counter() -> None:
     assert describe("operations_completed_total").counter
     assert describe("operations_completed_total").title == "operations completed"
     assert not describe("connections").counter

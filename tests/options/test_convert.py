@@ -157,7 +157,7 @@ class Switched(Example):
     kept: bool = option.flag("Something kept.", paired=True)
 
 
-def test_paired_switch_can_be_turned_off_by_name() -> None:
+def test_option_with_prefix_no_turns_a_paired_switch_off() -> None:
     seen: list[Switched] = []
 
     @command(Switched, panel="Load")

@@ -210,7 +210,7 @@ def test_remote_directory_is_seeded_only_with_ownership(config: Path) -> None:
         in_process("ils", "run", "add", *target).check(0)
 
 
-def test_remote_site_is_readable_without_and_writable_with_ownership() -> None:
+def test_remote_site_may_be_read_but_written_only_with_ownership() -> None:
     with network(0) as net, PersonalizedSite(10, locales=("en_US",), host=net.address) as site:
         target = ("--target", site.url, *PEOPLE, *BRIEF)
         assert in_process("ps", "run", "page", *target).code == 0
