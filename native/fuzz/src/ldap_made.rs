@@ -88,7 +88,8 @@ impl<'a> Extra<'a> {
     }
 }
 
-/// An attribute description that text can hold: a letter, then letters and digits.
+/// An attribute description that the text of a filter can contain: a letter, then letters, digits and
+/// hyphens.
 fn description(bytes: &[u8]) -> Vec<u8> {
     let rest =
         bytes.iter().take(20).map(|byte| b"abcdefghijklmnopqrstuvwxyz0123456789-"[usize::from(byte % 37)]);

@@ -1,5 +1,5 @@
-//! Runs every fuzz target for a few seconds with any compiler: on its corpus unchanged, mutated at random,
-//! and with repeated pieces.
+//! Runs every fuzz target for a few seconds on its corpus: unchanged, mutated at random, and with repeated
+//! pieces. Any compiler can build these tests.
 //!
 //! Unlike in `make fuzz`, no coverage guides the mutations. The seed is fixed, so every failure repeats.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use fuzz::{TARGETS, Target};
 
-/// The number of mutated inputs, unless `PATIENCE` ends before.
+/// The number of mutated inputs for a target. After `PATIENCE` no further input is tried.
 const CHANGES: usize = 200_000;
 const PATIENCE: Duration = Duration::from_secs(3);
 
