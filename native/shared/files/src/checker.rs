@@ -34,8 +34,8 @@ impl Checker {
         self.differs.is_none()
     }
 
-    /// [`feed`](Self::feed), but faster with a `copy` of the content. A piece that differs from the copy is
-    /// compared with the generated content.
+    /// Like [`feed`](Self::feed), but faster if there is a `copy` of the content. A piece that differs from
+    /// the copy is compared with the generated content.
     #[inline]
     pub fn feed_beside(&mut self, piece: &[u8], copy: Option<&[u8]>) -> bool {
         let same = copy.zip(usize::try_from(self.fed).ok()).is_some_and(|(copy, from)| {
@@ -48,7 +48,7 @@ impl Checker {
         self.feed(piece)
     }
 
-    /// The number of bytes so far.
+    /// The number of the body's bytes so far.
     pub const fn fed(&self) -> u64 {
         self.fed
     }

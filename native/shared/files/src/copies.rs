@@ -10,7 +10,7 @@ use crate::set::{File, FileSet};
 const MOST_EACH: u64 = 64 << 10;
 /// Files from this number on have no copy. The places for the copies take 1.5 MiB.
 const MOST_FILES: u64 = 64 << 10;
-/// The total size of a set's copies.
+/// The limit on the total size of a set's copies.
 const MOST_BYTES: usize = 32 << 20;
 
 /// The contents of a set's first files. A content is copied at its first use, if there is room.

@@ -120,7 +120,7 @@ impl Manifest {
         Ok(self.line == last.as_bytes() && self.file.fill_buf()?.is_empty())
     }
 
-    /// Truncates the file after the valid lines. From here on, lines are written.
+    /// Truncates the file after the valid lines, so that the next line is written there.
     pub(crate) fn cut(&mut self) -> io::Result<()> {
         self.file.get_ref().set_len(self.good)?;
         self.file.seek(SeekFrom::Start(self.good)).map(|_| ())

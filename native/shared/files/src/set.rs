@@ -52,7 +52,7 @@ impl Sizes {
         }
     }
 
-    /// The total size of this many files; `None` on overflow.
+    /// The total size of the first `files` files; `None` on overflow.
     fn sum(&self, files: u64) -> Option<u64> {
         let sum = |files: Range<u64>| files.map(|k| self.of(k)).try_fold(0u64, u64::checked_add);
         match self {

@@ -17,7 +17,8 @@ pub struct Spec {
     pub classes: Vec<Class>,
 }
 
-/// Files that are requested with the same weight, such as a row of a paper's table.
+/// Files that are requested with the same weight. For example, each row of a paper's table of file sizes is a
+/// class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {

@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// SHA-crypt's default number of rounds, which a value does not state.
+/// SHA-crypt's default number of rounds. A stored value that contains no number of rounds has this number.
 pub const CRYPT_ROUNDS: u32 = 5_000;
 /// SHA-crypt silently raises a smaller number to this minimum.
 const LEAST_CRYPT_ROUNDS: u32 = 1_000;
-/// Sixteen times today's recommendation: a login takes a second and a half.
+/// The limit is sixteen times today's recommendation for PBKDF2 with SHA-256. With so many rounds a login
+/// takes a second and a half.
 pub const MOST_ROUNDS: u32 = 10_000_000;
 /// The default passes of argon2 (RFC 9106 section 4).
 pub const PASSES: u32 = 3;

@@ -59,7 +59,7 @@ impl AccessLog {
     }
 
     fn flush(&mut self) {
-        // A full disk does not stop the service: the lines are lost.
+        // A full disk does not stop the service, but the lines are lost.
         let _ = self.file.write_all(&self.lines);
         self.lines.clear();
     }

@@ -18,7 +18,7 @@ pub struct ResponseOptions {
     pub keep_alive: bool,
     /// Whether the request is HTTP/1.0. The client must then be told if the connection stays open.
     pub http10: bool,
-    /// The answer to HEAD: everything except the body.
+    /// Whether the request is HEAD, so that the answer has no body.
     pub head_only: bool,
 }
 

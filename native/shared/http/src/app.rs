@@ -203,12 +203,12 @@ impl<A: App> Turn<A> {
         Progress::Done(Then::after(options))
     }
 
-    /// 404.
+    /// Answers with status 404.
     pub fn not_found(&mut self, options: ResponseOptions) -> Progress<A> {
         self.refuse(options, "404 Not Found", &[], "there is nothing here")
     }
 
-    /// 405, for a method that the target does not support.
+    /// Answers with status 405, because the target does not support the method.
     pub fn wrong_method(&mut self, options: ResponseOptions, allowed: &str) -> Progress<A> {
         let sentence = format!("not by this method, but by {allowed}");
         self.refuse(options, "405 Method Not Allowed", &[("Allow: ", allowed)], &sentence)

@@ -12,7 +12,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Begins a body. Fails if the announced length exceeds `most` bytes.
+    /// Begins to receive a body. Fails if the announced length exceeds `most` bytes.
     pub(crate) fn new(framing: Framing, most: usize) -> Result<Self, (&'static str, String)> {
         match framing {
             Framing::Length(length) if length > most as u64 => Err(too_large(most)),

@@ -296,7 +296,7 @@ impl<S: Service> Connection<S> {
         self.shut();
     }
 
-    /// Answers every complete message into the service's buffer, and keeps the remaining bytes.
+    /// Answers the complete messages, and keeps the remaining bytes.
     #[inline]
     pub(crate) fn answer(&mut self, received: &[u8], turn: &mut TurnContext<S>) -> io::Result<()> {
         if !self.is_open() || received.is_empty() {

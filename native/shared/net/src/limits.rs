@@ -23,8 +23,8 @@ pub fn within(name: &'static str, value: usize, range: RangeInclusive<usize>) ->
 /// Connections of all clients together. An idle connection takes a file descriptor and less than 1 KiB.
 pub const CONNECTIONS: usize = 65_536;
 
-/// A client that has begun a message is disconnected if it sends, or reads of its answers, less than
-/// [`STALL_BYTES`] within this time. A client whose TLS handshake takes longer than this time is
+/// While a client sends a message or receives answers, it has to move at least [`STALL_BYTES`] bytes within
+/// this time; otherwise it is disconnected. A client whose TLS handshake takes longer than this time is
 /// disconnected, too (389-ds: `nsslapd-ioblocktimeout`, 10 s).
 pub const STALL_MS: u64 = 10_000;
 

@@ -31,8 +31,8 @@ pub enum Step {
     /// requests ([`TimeSlice::may_take_long`]). After [`Service::poll_output`], calls `poll_output` again in
     /// such a turn.
     Later,
-    /// Begins TLS when all answers are sent. Only if no received byte is left: plaintext must not be treated as
-    /// sent under TLS.
+    /// Begins TLS when all answers are sent. A service returns this step only if no received byte is left,
+    /// because plaintext must not be treated as sent under TLS.
     Upgrade,
     /// Closes when all answers are sent.
     Close,

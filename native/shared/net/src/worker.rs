@@ -254,7 +254,8 @@ impl<S: Service> Worker<S> {
         taken
     }
 
-    /// Reads once from each connection of a group that has nothing pending, and queues the other connections.
+    /// Reads once from each connection of a group whose next bytes can be answered at once, and queues the
+    /// other connections.
     fn receive(&mut self, ready: &[usize]) -> usize {
         let (mut start, mut taken) = (0, 0);
         for &slot in ready.iter().take(S::GROUP) {

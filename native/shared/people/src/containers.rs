@@ -14,7 +14,7 @@ pub struct Container {
 pub enum ContainersError {
     #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
     NotADn { base: String, why: DnError },
-    /// This crate has no structural class for the attribute.
+    /// The RDN has several pairs, or this crate has no structural class for the RDN's attribute.
     #[error(
         "no entry can be made for {rdn:?} of the base; use o=, ou=, dc=, c=, l= or st=, or create it yourself"
     )]

@@ -64,7 +64,7 @@ const TYPES: [(&str, &str); 36] = [
     ("uidnumber", ""),
 ];
 
-/// A hash table of all names by [`place`], with one or two names per place.
+/// A hash table of all names. [`place`] is the hash function.
 static NAMES: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
     let names = TYPES.iter().enumerate().flat_map(|(kind, &(first, other))| [(first, kind), (other, kind)]);
     let mut places = Vec::new();
@@ -134,7 +134,7 @@ impl fmt::Display for Contents {
     }
 }
 
-/// Adds up the hashes of entries with reused buffers.
+/// Adds up the hashes of entries. The buffers are reused for every entry.
 #[derive(Debug)]
 pub struct Count {
     /// The people so far.
@@ -222,7 +222,7 @@ impl LdifCount {
     }
 }
 
-/// Hashes people with reused buffers.
+/// Hashes people. The buffers are reused for every person.
 #[derive(Debug, Default)]
 struct Hasher {
     bytes: Vec<u8>,

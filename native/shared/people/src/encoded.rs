@@ -33,7 +33,7 @@ impl Pool {
         Self::build(values, |value, bytes| write_attribute(name, value.as_bytes(), bytes))
     }
 
-    /// Stores the values without encoding, for attributes that are composed of several values.
+    /// Stores the values without encoding, for attributes whose values are composed of several parts.
     pub(crate) fn raw<S: AsRef<str>>(values: &[S]) -> Self {
         Self::build(values, |value, bytes| bytes.extend_from_slice(value.as_bytes()))
     }
@@ -84,8 +84,7 @@ pub(crate) fn write_attribute(name: &str, value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(value);
 }
 
-/// Appends an attribute with one number. Inlined because the name is a constant, like
-/// [`write_attribute_header`].
+/// Appends an attribute with one number. Inlined for the same reason as [`write_attribute_header`].
 #[inline(always)]
 pub(crate) fn write_number(name: &str, number: u64, out: &mut Vec<u8>) {
     write_attribute(name, Decimal::new(number).as_bytes(), out);

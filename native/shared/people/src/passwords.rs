@@ -61,8 +61,8 @@ impl Passwords {
 pub(crate) struct Logins {
     passwords: Passwords,
     root: Root,
-    /// The number of different passwords, if limited. The limit is at most the number of seeded people, so
-    /// that added people have the slow hashes of seeded people.
+    /// The number of different passwords, if there is a limit. The limit is at most the number of seeded
+    /// people, so that added people have the slow hashes of seeded people.
     pool: Option<NonZeroU64>,
     /// The values of slow hashes, each computed on first use.
     slow: Box<[OnceLock<Box<[u8]>>]>,

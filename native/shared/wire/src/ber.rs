@@ -22,7 +22,7 @@ pub enum BerError {
     Trailing(usize),
 }
 
-/// Universal tags used by LDAP.
+/// The universal tags that LDAP uses, and tags of the context class.
 pub mod tag {
     pub const BOOLEAN: u8 = 0x01;
     pub const INTEGER: u8 = 0x02;
@@ -33,12 +33,12 @@ pub mod tag {
     /// SET OF.
     pub const SET: u8 = 0x31;
 
-    /// A primitive element of the context class.
+    /// The tag of a primitive element of the context class.
     pub const fn context(number: u8) -> u8 {
         0x80 | number
     }
 
-    /// A constructed element of the context class.
+    /// The tag of a constructed element of the context class.
     pub const fn context_constructed(number: u8) -> u8 {
         0xa0 | number
     }

@@ -135,7 +135,8 @@ fn no_two_files_have_the_same_content() {
         let classes = vec![in_turn("a", &[64]), in_turn("b", &[64]), spread("c", 64, 65, 100)];
         made(Spec { seed, ..spec(name, 100, classes) })
     };
-    // Seeds, names with a common prefix, and names that padding could make equal.
+    // The sets differ in their seeds or names. Some names have a common prefix, and padding could make names
+    // equal.
     let sets = [long("one", 1), long("one", 2), long("one1", 1), long("one-one-", 1), long("one-one-1", 1)];
     let seen: HashSet<_> =
         sets.iter().flat_map(|set| (0..set.count()).map(|i| content_of(set, i)[..64].to_vec())).collect();

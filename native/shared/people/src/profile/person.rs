@@ -28,7 +28,7 @@ const GID: &[u8] = b"100";
 
 /// Active Directory's limit of a `cn`, in characters.
 const LONGEST_CN: usize = 64;
-/// The digits of an added person's number.
+/// The number of digits in an added person's number.
 const DIGITS: usize = 10;
 
 #[derive(Debug)]

@@ -48,8 +48,8 @@ fn json(bits: u64, values: &[&str], (least, most): (usize, usize)) -> String {
     out
 }
 
-/// Draws several small numbers from 64 bits: the upper half of a product is the number, the lower half the
-/// bits that are left.
+/// Draws several small numbers from 64 bits. Each number is the upper half of a product, and the lower half
+/// provides the bits for the next number.
 struct Digits(u64);
 
 impl Digits {
@@ -60,7 +60,7 @@ impl Digits {
     }
 }
 
-/// The position of free place `n`.
+/// The index of free place `n`, counted from 0. `taken` has a bit for each place that is not free.
 fn free_place(taken: u64, mut n: usize) -> usize {
     let mut place = 0;
     loop {
@@ -99,7 +99,7 @@ mod tests {
     fn every_value_is_drawn_first_about_equally_often() {
         let mut first = [0u32; 10];
         for n in 0..20_000u64 {
-            // An odd multiplier runs through all of the range evenly.
+            // Multiples of this odd number are spread evenly over all numbers of 64 bits.
             let json = json(n.wrapping_mul(0x9e37_79b9_7f4a_7c15), &SECTIONS, (3, 5));
             let values: Vec<String> = serde_json::from_str(&json).unwrap();
             first[SECTIONS.iter().position(|s| *s == values[0]).unwrap()] += 1;

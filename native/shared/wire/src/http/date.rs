@@ -52,7 +52,7 @@ pub fn parse_http_date(text: &[u8]) -> Option<u64> {
     let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
     let (day, mut year) = (number(day, 1..=31)?, number(year, 0..=9_999)?);
     if year < 100 {
-        // A year of two digits belongs to the last century if it would otherwise be in the far future.
+        // A year of two digits is one of the years from 1970 to 2069.
         year += if year < 70 { 2_000 } else { 1_900 };
     }
     let mut time = time.split(':');

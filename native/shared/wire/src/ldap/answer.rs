@@ -9,7 +9,7 @@ use crate::ber::{self, tag};
 #[derive(Debug, Clone, Copy)]
 pub struct Verdict<'a> {
     pub code: ResultCode,
-    /// The deepest existing ancestor, after noSuchObject.
+    /// The DN of the deepest existing ancestor, if the result is noSuchObject.
     pub matched_dn: &'a [u8],
     /// A message for people.
     pub diagnostic: &'a [u8],
@@ -19,7 +19,7 @@ impl Verdict<'static> {
     pub const SUCCESS: Self = Self { code: ResultCode::SUCCESS, matched_dn: b"", diagnostic: b"" };
 }
 
-/// Appends a final answer without controls; `tag` is the answer's tag of [`op`].
+/// Appends a final answer without controls; `tag` is the constant in [`op`] for this kind of answer.
 #[inline]
 pub fn write_result(out: &mut Vec<u8>, id: i32, tag: u8, verdict: &Verdict<'_>) {
     write_message(out, id, |out| {

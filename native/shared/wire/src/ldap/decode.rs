@@ -43,7 +43,7 @@ pub enum Credentials<'a> {
     Simple(&'a [u8]),
     /// A SASL mechanism with its credentials.
     Sasl(&'a [u8], Option<&'a [u8]>),
-    /// A choice that RFC 4511 does not define.
+    /// An authentication method that RFC 4511 does not define.
     Other(u8),
 }
 

@@ -21,7 +21,7 @@ const EXTENSIBLE: u8 = tag::context_constructed(9);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter<'a>(Tlv<'a>);
 
-/// The choice of a filter, with its direct operands.
+/// The kind of a filter, and the filter's direct operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind<'a> {
     /// True if all operands are true; true when empty (RFC 4526).

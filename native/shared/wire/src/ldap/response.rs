@@ -24,7 +24,7 @@ pub enum Reply<'a> {
     Reference,
     /// An IntermediateResponse (RFC 4511 section 4.13).
     Intermediate,
-    /// The end of an operation; `tag` is the answer's tag of [`op`].
+    /// The end of an operation; `tag` is the constant in [`op`] for this kind of answer.
     Done { tag: u8, outcome: Outcome<'a> },
 }
 
@@ -32,7 +32,7 @@ pub enum Reply<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome<'a> {
     pub code: ResultCode,
-    /// The deepest existing ancestor, after noSuchObject.
+    /// The DN of the deepest existing ancestor, if the result is noSuchObject.
     pub matched_dn: &'a [u8],
     /// A message for people.
     pub diagnostic: &'a [u8],

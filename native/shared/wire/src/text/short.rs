@@ -1,4 +1,5 @@
-//! A fast preparation of text in which only the case of characters changes: nearly all names.
+//! A fast preparation for texts in which only the case of characters has to change. Nearly all names are such
+//! texts.
 
 use super::Preparation;
 use super::fold::simple;

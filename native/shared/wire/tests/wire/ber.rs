@@ -71,7 +71,7 @@ fn longer_lengths_than_needed_are_read() {
 #[test]
 fn the_indefinite_form_is_refused_as_rfc_4511_section_5_1_requires() {
     assert_eq!(Reader::new(b"\x30\x80\x02\x01\x01\0\0").sequence().unwrap_err(), BerError::IndefiniteLength);
-    // If 128 bytes follow, the byte 0x80 is not read as a length of 128.
+    // Even if 128 bytes follow, the byte 0x80 is not read as a length of 128.
     let long = [&[tag::SEQUENCE, 0x80][..], &[0; 128]].concat();
     assert_eq!(Reader::new(&long).element().unwrap_err(), BerError::IndefiniteLength);
 }

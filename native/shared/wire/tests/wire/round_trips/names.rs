@@ -19,7 +19,7 @@ fn name() -> impl Strategy<Value = Name> {
     vec(rdn, 0..5)
 }
 
-/// A repeated sequence of choices among the spellings of a name.
+/// Choices among the spellings of a name. After the last choice the sequence starts again.
 #[derive(Debug)]
 struct Choices(Vec<u8>, usize);
 
