@@ -12,7 +12,8 @@ counts were lost:
   on `quitting`.
 - `--processes` forks after the import of the locustfile, so threads and descriptors are made on
   `test_start`, never at import.
-- Ctrl-C interrupts Locust's main greenlet: any other interrupted greenlet would lose its work.
+- Ctrl-C interrupts Locust's main greenlet. By default it would interrupt the running greenlet, and
+  the work of that greenlet would be lost.
 - A blocking join would stop the hub, even if it released the GIL. So every such join runs in the
   hub's thread pool.
 """
@@ -178,12 +179,12 @@ class Bridge:
             hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
 
     def _on_quit(self) -> None:
-        """End a master's preparations first: a test that begins would find the workers lost."""
+        """End a master's preparations first: a test that begins later would have no workers."""
         self.role.stop_preparing()
         self._quit()
 
     def _on_usage(self, **_: Any) -> None:
-        """Report the CPU of the one thread that could delay Locust's own figures."""
+        """Report the CPU of the hub's thread: no other thread can delay Locust's own figures."""
         cpu, now = time.thread_time(), time.monotonic()
         share = (cpu - self._hub_cpu[0]) / max(now - self._hub_cpu[1], 1e-9) * 100.0
         self._hub_cpu = (cpu, now)

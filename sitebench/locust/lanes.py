@@ -126,9 +126,10 @@ class LoadSource:
     def await_late(self, within_s: float) -> None:
         """Go on until all operations due in the ended window are answered or given up.
 
-        Lanes go on, so that operations at the window's end have the same conditions as others. The
-        wait lasts for `within_s` at most. If no arrivals wait, it may be longer by the length of
-        the window, as each step of an operation has a timeout of its own.
+        Lanes go on, so that operations at the window's end have the same conditions as others. If
+        arrivals still wait for a lane, the method returns after `within_s` at the latest. Otherwise
+        it may go on for the length of the window in addition, as each step of an operation has a
+        timeout of its own.
         """
         measured = self._windows.measured
         began = time.monotonic()

@@ -203,8 +203,8 @@ class PortableLane(ABC):
     def _end(self, step: Step, row: tuple[str, str]) -> None:
         """Record an operation, which ended with its last answer, unless it was left out.
 
-        If one of its steps is counted instead, the operation belongs to the window of its end: no
-        window waits for it.
+        If only one step of the operation is counted, the record of the whole operation belongs to
+        the window in which the operation ends, as no window waits for that end.
         """
         clock = self.clock
         is_counted, was_counted = clock.counted == row, self._counted == row
@@ -272,7 +272,7 @@ class PortableLanes:
         self._without_row += 1
 
     def forget_ended(self, lane: PortableLane) -> None:
-        """Remove a lane from the ended lanes, as `stop_lanes` subtracts it next."""
+        """Remove a lane from the ended lanes: it is about to be subtracted by `stop_lanes`."""
         self._count_lanes()
         self._ended.discard(lane)
 

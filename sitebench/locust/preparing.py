@@ -1,4 +1,4 @@
-"""The progress of preparing a target, and work in threads that must not stop gevent's hub."""
+"""The progress of preparing a target, and threads for work that would stop gevent's hub."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Preparing(msgspec.Struct):
         return {"done": self.done, "total": self.total, "elapsed_s": round(self.elapsed_s, 1)}
 
     def run_with_progress(self, work: Callable[[Progress], T]) -> T:
-        """Run work in a thread; if this greenlet is killed, the next progress ends the work."""
+        """Run work in a thread; if this greenlet is killed, the work ends at its next report."""
         cancelled = False
 
         def progress(done: int, total: int) -> None:

@@ -38,7 +38,10 @@ stopped, or still runs."""
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:
-    """Return Locust's options as a command's; Locust sets the number of users if no stages do."""
+    """Return Locust's options as a command's options.
+
+    The number of users comes from Locust's runner, unless stages of users set it.
+    """
     runner, stages = environment.runner, options.stages
     users = 0 if runner is None else runner.target_user_count
     if stages is not None and stages.of_users:

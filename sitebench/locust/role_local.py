@@ -278,7 +278,10 @@ class LocalRole(Role):
 
 
 def _refuse_idle(lane_users: Iterable[type[Any]], users: Iterable[type[Any]]) -> None:
-    """Raise if tags leave a lane class without a task: its users fail while its lanes go on."""
+    """Raise if tags leave a lane class without a task.
+
+    In such a test the users would fail, and their lanes would go on.
+    """
     idle = [user.__name__ for user in lane_users if not user.tasks]
     if not idle:
         return

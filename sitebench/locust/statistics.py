@@ -1,9 +1,9 @@
 """Merges native counts into Locust's statistics, as Locust's master merges its workers.
 
 tests/locust/test_locust_contract.py tests the assumptions about Locust. Entries are looked up each
-time, as `clear_all()` replaces them. Whole passes (`sequence`) and phases of requests are left out:
-they would be counted twice. Locust's latencies are whole milliseconds; the run file has
-nanoseconds.
+time, as `clear_all()` replaces them. Rows of whole sequences of steps (`sequence`) and of phases of
+requests are left out, because other rows count the same work. Locust's latencies are whole
+milliseconds; the run file has nanoseconds.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class LaneUser(User):
 
     abstract = True
     by_name: ClassVar[bool] = False
-    """Whether the class runs only if it is named."""
+    """Whether the class runs only if the command or the web page selects it."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Copy the tasks: else `@tag` on one class would mark tasks that other classes share."""
@@ -39,7 +39,10 @@ class LaneUser(User):
         raise NotImplementedError
 
     def wait_time(self) -> float:
-        """Return the time to the next pass: zero for a lane in Python, a day for a native one."""
+        """Return the time until the task runs again: a day for a native lane.
+
+        The engine runs a native lane, whose user does nothing meanwhile.
+        """
         return A_DAY_S if self._lane is None else 0.0
 
     def on_start(self) -> None:
@@ -60,7 +63,7 @@ class LaneUser(User):
 
 
 def runs_unnamed(user: Any) -> bool:
-    """Whether a user class, ours or another, runs if no class is named."""
+    """Whether a user class, ours or another, runs if no class is selected."""
     return not getattr(user, "by_name", False)
 
 

@@ -143,7 +143,7 @@ class LiveView:
 
     @property
     def tally(self) -> Tally | None:
-        """The totals in the table: of the measured window, or before it of the present phase."""
+        """The totals of the measured window; before that window begins, of the present phase."""
         if self.windows is None:
             return None
         return self.windows.measured or self.windows.tallies.get(self.windows.phase)

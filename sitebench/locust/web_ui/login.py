@@ -71,7 +71,7 @@ def require_login(web_ui: WebUI, base_path: str | None, name: str, password: str
 
     def log_in() -> Response:
         credentials_sent = (request.form.get("username", ""), request.form.get("password", ""))
-        # Both are always compared: the time reveals nothing about either.
+        # Both comparisons are always made, so that the time does not reveal a correct name.
         right = [
             hmac.compare_digest(a.encode(), b.encode())
             for a, b in zip(credentials_sent, (name, password), strict=True)

@@ -95,7 +95,7 @@ def without_tasks(response: Response, lane_names: Collection[str]) -> None:
 
 
 def keep_polling(response: Response, bridge: Bridge) -> None:
-    """Answer the page's poll with the runner's state, or a state after which it polls again."""
+    """Answer the page's poll with a state after which the page polls again."""
     stats = json.loads(response.get_data())
     stats["state"] = bridge.runner.state
     if bridge.role.preparing is not None:

@@ -25,7 +25,7 @@ from sitebench.system.version import version
 
 
 class Build(msgspec.Struct, frozen=True):
-    """A part of a worker's first message, and of a master's prepared test."""
+    """The build of a process, in a worker's first message or in a master's prepared test."""
 
     version: str = "?"
     schema: int = 0

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitebench.counts.source import Drain
 
 ENOUGH = 8
-"""Pings before a test; each drain is a further ping."""
+"""The number of pings before a test; during the test, each request for a drain is a ping too."""
 
 
 class Ping(msgspec.Struct, frozen=True):

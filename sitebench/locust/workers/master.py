@@ -282,7 +282,7 @@ class MasterRole(LocalRole):
         self._share({}, {})
 
     def _share(self, slots: dict[str, int], test: dict[str, Any]) -> None:
-        """Send the test to the workers, within Locust's options."""
+        """Put the test into Locust's options, which Locust sends to the workers."""
         if (options := self.environment.parsed_options) is not None:
             shared = messages.Shared(asdict(this_build()), slots, this_loopback(), test)
             setattr(options, messages.SHARED, msgspec.to_builtins(shared))

@@ -1,4 +1,4 @@
-"""The messages of a master and its workers, beside Locust's own: plain data, by name.
+"""The messages of a master and its workers, beside Locust's own: plain data with named fields.
 
     master                                   worker
       slots, in the prepared test   ------->
