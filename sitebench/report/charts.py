@@ -180,7 +180,10 @@ def tell_apart(channel: str, today: Sequence[str], printed: Sequence[str] = ()) 
 
 
 def _shift(styles: Sequence[Any], n_printed: int, n: int) -> list[Any]:
-    """Return `n_printed` styles for printed series, from the second style, then `n` others."""
+    """Return `n_printed` styles for printed series, then `n` styles for other series.
+
+    The first style always belongs to other series.
+    """
     rest = [styles[0], *styles[1 + n_printed :]]
     return [*styles[1 : 1 + n_printed], *(rest[k % len(rest)] for k in range(n))]
 

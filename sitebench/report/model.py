@@ -208,7 +208,10 @@ def rate_of(peak: Peak) -> tuple[float, str]:
 
 
 def load(paths: Sequence[Path]) -> Report:
-    """Read run files; one without measured points is refused, unless it is alone and has failed."""
+    """Read run files; raises BadRunFile for a file without measured points.
+
+    A single file without measured points is accepted if one of its points failed.
+    """
     labels = _labels(paths)
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(RunFile(path)) for path in paths]

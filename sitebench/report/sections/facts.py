@@ -61,7 +61,7 @@ def _sizes(report: Report, specs: Sequence[PointSpec]) -> str:
 
 
 def _options(spec: PointSpec) -> str:
-    """Return the options of an operation; a file has its name without its folder."""
+    """Return the options of an operation; the path of a file is shown without its folder."""
     settings = spec.settings
     if spec.operation == "login" and "scenario" not in settings:
         settings = {**_LOGIN, **settings}

@@ -27,7 +27,7 @@ class Strip(msgspec.Struct, frozen=True):
     most: float | None = None
 
     def clip(self, value: float) -> float | None:
-        """Return a value for the drawing; a share that two clocks put above 100 % is cut."""
+        """Return a value, at most `most`: an error of clocks may make a share exceed it."""
         return short(value if self.most is None else min(value, self.most), 3)
 
 

@@ -32,7 +32,7 @@ _LIMITS = {
     "failed": "failures",
     "leak": "a leak",
 }
-"""The limit in a sentence; any other verdict is shown by its name."""
+"""The words for a verdict in a sentence; a verdict without an entry is shown by its own name."""
 
 STAMPS = {
     "Measured": "good",
