@@ -168,7 +168,7 @@ class StepResult(msgspec.Struct, frozen=True):
     clocks: Mapping[str, Durations] = msgspec.field(default_factory=clocks)
     counters: Mapping[str, int | float | None] = {}
     overlaps: bool = False
-    """Whether the step shares its time with other steps: as a whole pass, or a request's phase."""
+    """Whether other rows count the same work: true of whole sequences and of phases of requests."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -208,7 +208,8 @@ _R = TypeVar("_R", StepResult, StepTotals)
 def failing(spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, str]]) -> list[_R]:
     """Return the rows whose failures add up to the failures of a point, each counted once.
 
-    A pass fails with one of its steps, and so does a phase of a request: their rows are left out.
+    If a step fails, its whole sequence fails too; a phase fails together with its request. So the
+    rows of sequences and phases are left out.
     An operation of a scenario fails once, even if several of its steps fail. So if it is counted as
     a whole, or if operations arrive at a rate, its own row stands for the rows of its steps.
     `counts` are the counted steps.
@@ -246,7 +247,7 @@ class PointResult(Window, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """The steps that counted as operations: `lookup`, or whole passes."""
+        """The names of the steps that counted as operations, such as `lookup` or `sequence`."""
         counted = [step for step in self.steps if step.counted]
         # With a scenario file, arrivals without a free user have a row of their own, mostly empty.
         nonzero = [step for step in counted if step.count] or counted

@@ -124,7 +124,7 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def latency_grade(self) -> str:
-        """The grade of the latency: a rate "at least" has a latency "at most"."""
+        """The grade of the latency: "at most" if the grade of the rate is "at least"."""
         return "at most" if self.grade == Quoted.AT_LEAST else self.grade
 
     @property

@@ -105,7 +105,10 @@ def seconds(parts: Sequence[Slot], every_s: float = 1.0) -> list[Slot]:
 
 
 def _join(drains: Sequence[Slot], share_s: float) -> list[Slot]:
-    """Merge neighbours of one phase to a least length; a shorter last slot joins its neighbour."""
+    """Merge neighbouring drains of one phase to slots of a least length.
+
+    A drain that is much shorter than usual is merged into the slot before it, however long that is.
+    """
     if not drains:
         return []
     usual_s = sorted(drain.seconds for drain in drains)[len(drains) * 3 // 4]

@@ -45,7 +45,7 @@ def _lines(rows_of: Callable[[RunFile], Iterable[_Row]]) -> Callable[[RunFile], 
 
 @_lines
 def points(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per point, whatever its status; of two tries, one has "not counted"."""
+    """Yield a row per point, whatever its status; the worse of two tries is "not counted"."""
     stored = run.points()
     counted = {point.id for point in counted_points(stored)}
     for point in stored:
