@@ -59,7 +59,10 @@ _Side = Mapping[int, PointResult]
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """One value of a repeat; `if_more` and `if_less` are the verdicts if B has more or less."""
+    """One value of a repeat.
+
+    `if_more` is the verdict if the value of B is larger, `if_less` if it is smaller.
+    """
 
     key: str
     title: str
@@ -268,7 +271,7 @@ def _valid(
     """Return both sides' valid repeats, and the reasons why the other repeats are left out.
 
     Both repeats of a pair must be valid. If the load generator was the limit of too many repeats,
-    the cost of an operation can still be compared; the last value then gives the reason.
+    the cost of an operation can still be compared; the last returned text gives the reason.
     """
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
     if (finished := min(map(len, sides))) < planned:
@@ -392,7 +395,7 @@ def _least(alpha: float) -> int:
 
 
 LEAST_TO_DIFFER = _least(_FIRST * _FAMILY_ALPHA)
-"""The least number of pairs that can show a difference of one point; several need more."""
+"""The least number of pairs that can show a difference of one point; several points need more."""
 
 
 def _row(

@@ -158,7 +158,7 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
 
 
 def _describe(facts: dict[str, Any], planned: dict[str, Any]) -> str:
-    """Describe the comparison that a run file belongs to; its --restart only if it differs."""
+    """Describe the comparison that a run file belongs to, with its --restart if that differs."""
     if not facts["id"]:
         return "a run of its own"
     restart, wanted_restart = facts.get("restart"), planned.get("restart")

@@ -97,7 +97,7 @@ _STAMPS = {
 def stamp(point: Compared) -> tuple[str, str]:
     """Return the answer in a word, and its CSS class.
 
-    The load generator's own CPU says nothing about B.
+    A difference in the load generator's own CPU is ignored, as it says nothing about B.
     """
     verdicts = {
         row.verdict for row in point.rows if row.differs and row.measure.key != "generator_cpu"
