@@ -85,7 +85,10 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def latency_at_most(self) -> bool:
-        """Whether a valid point's latencies are upper bounds, with waits for other programs."""
+        """Whether the latencies of a valid point are upper bounds.
+
+        They are upper bounds if they include waits for other programs.
+        """
         kinds = {warning.kind for warning in self.warnings}
         return self.valid and WarningKind.OTHERS_IN_LATENCY in kinds
 

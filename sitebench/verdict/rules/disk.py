@@ -36,7 +36,7 @@ def disk(window: Evidence) -> Finding:
         parts.append(f"{share(pressure)} of the time tasks on the machine waited for disks")
     if busiest is not None:
         parts.append(f"{busiest.name} was busy {share(busiest.busy_share)} of the time")
-    # Without waits, a busy disk only serves many requests at once.
+    # If nothing waits for a busy disk, the disk serves many requests at once and has capacity left.
     serves_many = stalled is not None and stalled < STALLED_SOME
     busy_share = 0.0 if busiest is None or serves_many else busiest.busy_share
     by_waits = grade(stalled or 0.0, STALLED_SOME, STALLED_MOST)

@@ -41,7 +41,7 @@ class Most(msgspec.Struct, frozen=True):
 def upper_bound(window: Evidence) -> Most | None:
     """Return the upper bound; None where the cost per operation is not known."""
     used_share, cpu_s = window.target_share, window.use.target_cpu_s
-    # The sum would include the CPU of failed operations. Without the number of the target's cores,
+    # If operations failed, `cpu_s` includes their CPU. Without the number of the target's cores,
     # there is no ceiling.
     if used_share is None or not cpu_s or window.target_cores is None or window.failures:
         return None
