@@ -207,7 +207,7 @@ class _Condition(msgspec.Struct, frozen=True):
     def judge(self, result: PointResult) -> _ConditionResult:
         metric = METRICS[self.metric]
         if self.operation is not None:
-            # Late: help and completion parse objectives, but judge no result.
+            # This import is late, as help and completion parse objectives, but judge no result.
             from sitebench.runs.repeats import of_operation
 
             result = of_operation(result, self.operation)

@@ -95,7 +95,7 @@ class LiveProgress(Reporter, Closing):
             self._bars.update(self._task, completed=done, total=total, rate=rate)
 
     def started(self, spec: PointSpec) -> None:
-        """Show that a point is measured; before the first point, warn of other programs."""
+        """Show that a point is being measured; before the first point, warn of other programs."""
         if not self._looked:
             self._looked = True
             self._replace("checking the CPU use of other programs", total=None)

@@ -95,7 +95,7 @@ def summarise(
         queue_start=tally.queue_start,
         queue_end=tally.queue_end,
         busy_lanes=tally.target_s / tally.seconds if tally.seconds else 0.0,
-        # The CPU time of the portable client is the whole process's, of the engine its threads'.
+        # The portable client uses CPU in the whole process, the engine only in its own threads.
         generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator.cpu_s,),
         use=use,
         target_cores=target_cores,
