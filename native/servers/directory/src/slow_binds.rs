@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_while_hashing_frees_its_slot() {
+    fn a_panic_while_hashing_frees_the_hashing_slot() {
         let directory = serve();
         for _ in 0..10 {
             assert_eq!(answer(&mut bind(&directory, "panics")), ResultCode::UNAVAILABLE);

@@ -117,7 +117,7 @@ fn an_invalid_hash_name_is_refused_with_a_valid_example() {
 }
 
 #[test]
-fn a_fast_hash_is_refused_as_a_slow_hash() {
+fn a_fast_hash_is_refused_where_a_slow_hash_is_required() {
     for name in ["clear", "ssha", "ssha512"] {
         let hash: Hash = name.parse().unwrap();
         assert_eq!(hash.value(b"x", salt()), Err(MadeError::NotSlow(hash)));

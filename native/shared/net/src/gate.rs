@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_slot_is_freed_when_its_pass_is_dropped() {
+    fn a_connection_that_ends_frees_its_slot() {
         let gate = Gate::new(2, 2);
         let first = gate.enter(from("10.0.0.1")).unwrap();
         let _second = gate.enter(from("10.0.0.2")).unwrap();

@@ -93,7 +93,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn long_work_pauses_for_other_requests_for_the_time_that_it_has_run() {
+    fn long_work_pauses_as_long_as_it_has_run_if_other_requests_arrive() {
         let (work, start) = (LongWork::default(), Instant::now());
         work.answered_other(1_000);
         assert_eq!(work.begin(0, start, 1_000), Ok(()));

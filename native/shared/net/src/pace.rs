@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trickling_client_stalls_and_a_slow_client_does_not() {
+    fn a_trickling_client_counts_as_stalled_and_a_slow_client_does_not() {
         assert!(stalls([0; 5]));
         assert!(stalls([24; 5]));
         assert!(!stalls([0; 4]));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn no_client_stalls_between_two_messages() {
+    fn no_client_counts_as_stalled_between_two_messages() {
         let mut pace = Pace::default();
         assert!(!(0..100).any(|look| pace.has_stalled(look % 4 != 0, look * 250, 1_000, 100)));
     }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rdn_without_a_container_class_is_refused_by_name() {
+    fn the_refusal_of_an_rdn_without_a_container_class_names_the_rdn() {
         for rdn in ["uid=x", "ou=a+l=b"] {
             let error = containers(&format!("{rdn},o=y")).unwrap_err();
             assert_eq!(error, ContainersError::UnknownType { rdn: rdn.to_owned() });

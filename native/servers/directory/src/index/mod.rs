@@ -305,7 +305,7 @@ mod tests {
     use crate::store::Store;
 
     #[test]
-    fn the_published_salt_is_not_a_hash_of_zero() {
+    fn the_salt_in_uuids_is_not_the_index_hash_of_zero() {
         let store = Store::new(Schema::standard());
         let hashes = &store.indexes.hasher;
         assert!(![hashes.hash_one(0), hashes.hash_one(0u32), hashes.hash_one(0u64)].contains(&store.salt));

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn substring_pieces_match_at_the_positions_of_rfc_4517() {
+    fn substring_pieces_match_at_the_positions_that_rfc_4517_requires() {
         let table = [
             ("Fred Smith", "fred*", true),
             ("Fred Smith", "fred *", true),

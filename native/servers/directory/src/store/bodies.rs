@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_growing_directory_clears_its_next_mapping_before_it_is_needed() {
+    fn a_growing_directory_clears_the_next_mapping_before_the_first_use() {
         let mut bodies = Bodies::default();
         assert!(fill(&mut bodies, 1) && bodies.cleared.is_none());
         assert!(fill(&mut bodies, 2));

@@ -107,7 +107,7 @@ fn more_than_1500_values_are_returned_in_ranges() {
 }
 
 #[test]
-fn only_more_than_1500_values_of_active_directory_are_returned_in_ranges() {
+fn values_are_returned_in_ranges_only_by_profile_ad_and_only_beyond_1500() {
     let base = || Search { base: GROUP, scope: Scope::Base, ..Search::default() };
     let (_directory, mut client) = with_group(AD, 1_500);
     assert_eq!(client.search(&base()).0[0].values("member").len(), 1_500);

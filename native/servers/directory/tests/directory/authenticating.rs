@@ -42,7 +42,7 @@ fn a_bind_with_a_name_and_no_password_is_refused() {
 }
 
 #[test]
-fn unsupported_ldap_versions_and_bind_methods_are_refused_by_name() {
+fn unsupported_ldap_versions_and_bind_methods_get_different_result_codes() {
     let (_directory, mut client) = with_ann();
     let version = client.request(|out| wire::ldap::request::write_bind(out, 60, 4, b"", b""));
     assert_eq!((version.tag, version.code), (op::BIND_RESPONSE, ResultCode::PROTOCOL_ERROR));

@@ -139,7 +139,7 @@ fn requests_before_malformed_bytes_are_answered() {
 }
 
 #[test]
-fn a_protocol_error_counts_one_abort_and_an_idle_timeout_counts_none() {
+fn a_protocol_error_is_counted_as_an_abort_and_an_idle_timeout_is_not() {
     let directory = serve(r#"{"limits": {"idle_ms": 3000}}"#);
     let mut idle = Client::connect(directory.addr());
     let mut stranger = Client::connect(directory.addr());

@@ -264,7 +264,7 @@ fn an_invalid_refresh_is_refused() {
 }
 
 #[test]
-fn an_expired_entry_is_removed_under_the_system_clock() {
+fn a_server_that_uses_the_system_clock_removes_an_expired_entry() {
     let directory = directory::start(crate::common::config("{}"), None).unwrap();
     let mut client = Client::connect(directory.addr());
     let mut attributes = DYNAMIC.to_vec();

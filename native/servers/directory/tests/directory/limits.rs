@@ -74,7 +74,7 @@ fn the_depth_of_a_filter_is_limited() {
 }
 
 #[test]
-fn the_terms_of_a_filter_are_limited() {
+fn the_number_of_terms_of_a_filter_is_limited() {
     let (directory, mut client) = limited(r#""filter_terms": 500"#);
     let either = |terms: usize| {
         filter(|out| {
@@ -89,7 +89,7 @@ fn the_terms_of_a_filter_are_limited() {
 }
 
 #[test]
-fn the_attributes_of_an_entry_are_limited_in_every_write() {
+fn the_number_of_attributes_of_an_entry_is_limited_in_every_write() {
     let (directory, mut client) = limited(r#""attributes_per_entry": 20"#);
     // The entry has two more attributes: objectClass and cn.
     let names: Vec<String> = (0..19).map(|i| format!("description;lang-x{i}")).collect();
@@ -107,7 +107,7 @@ fn the_attributes_of_an_entry_are_limited_in_every_write() {
 }
 
 #[test]
-fn the_values_of_an_entry_are_limited_in_every_write() {
+fn the_number_of_values_of_an_entry_is_limited_in_every_write() {
     let (directory, mut client) = limited(r#""values_per_entry": 50"#);
     let texts: Vec<String> = (0..49).map(|i| format!("{i}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -127,7 +127,7 @@ fn the_values_of_an_entry_are_limited_in_every_write() {
 }
 
 #[test]
-fn the_changes_of_a_modify_are_limited() {
+fn the_number_of_changes_of_a_modify_is_limited() {
     let (directory, mut client) = limited(r#""changes_per_modify": 10"#);
     let changes: Vec<(u8, &str, &[&str])> = vec![(2, "sn", &["x"]); 11];
     assert_eq!(client.modify(PERSON, &changes[..10]).code, ResultCode::SUCCESS);
@@ -136,7 +136,7 @@ fn the_changes_of_a_modify_are_limited() {
 }
 
 #[test]
-fn the_values_of_a_modify_are_limited() {
+fn the_number_of_values_of_a_modify_is_limited() {
     let (directory, mut client) = limited(r#""values_per_modify": 10"#);
     let changes: Vec<(u8, &str, &[&str])> = vec![(2, "description", &["x", "y", "z"]); 4];
     assert_eq!(client.modify(PERSON, &changes[..3]).code, ResultCode::SUCCESS);
@@ -145,7 +145,7 @@ fn the_values_of_a_modify_are_limited() {
 }
 
 #[test]
-fn the_connections_from_one_address_are_limited() {
+fn the_number_of_connections_from_one_address_is_limited() {
     let directory =
         directory::start(crate::common::config(r#"{"limits": {"connections_per_address": 2}}"#), None);
     let directory = directory.unwrap();
@@ -179,7 +179,7 @@ fn the_connections_from_one_address_are_limited() {
 }
 
 #[test]
-fn the_oldest_unfinished_page_is_dropped_for_the_newest() {
+fn a_paged_search_beyond_the_limit_ends_the_oldest_paged_search() {
     let (directory, mut client) = limited(r#""paged_searches": 2"#);
     for name in ["Bob 2", "Cid 3", "Dan 4"] {
         client.add_person(name);
@@ -211,7 +211,7 @@ fn the_oldest_unfinished_page_is_dropped_for_the_newest() {
 }
 
 #[test]
-fn the_entries_returned_by_a_search_are_limited() {
+fn the_number_of_entries_returned_by_a_search_is_limited() {
     let (directory, mut client) = limited(r#""search_entries": 1"#);
     client.add_person("Bob 2");
     client.send(&search_for_all(5));
@@ -240,7 +240,7 @@ fn the_duration_of_a_search_is_limited() {
 }
 
 #[test]
-fn an_idle_connection_is_closed_if_configured() {
+fn an_idle_connection_is_closed_after_the_configured_time() {
     let (directory, mut client) = limited(r#""idle_ms": 1500"#);
     assert!(client.is_closed());
     assert_eq!(Client::connect(directory.addr()).bind("", "").code, ResultCode::SUCCESS);

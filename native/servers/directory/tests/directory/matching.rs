@@ -76,7 +76,7 @@ fn telephone_numbers_and_numeric_strings_match_ignoring_separators() {
 }
 
 #[test]
-fn dns_match_by_the_rules_of_their_attribute_types() {
+fn distinguished_names_match_by_the_rules_of_their_attribute_types() {
     for (left, right) in [
         ("CN=Anna,O=Intranet", "commonName = anna ; 2.5.4.10=INTRANET"),
         ("cn=Anna+sn=Lee,o=x", "sn=lee+cn=ANNA,o=X"),

@@ -80,7 +80,7 @@ fn only_the_selected_attributes_are_returned() {
 }
 
 #[test]
-fn a_search_for_types_only_returns_no_values() {
+fn a_types_only_search_returns_no_values() {
     let (_directory, mut client) = people(1);
     let search = Search { filter: lookup("Person 0"), types_only: true, ..Search::default() };
     let (found, _) = client.search(&search);
@@ -89,7 +89,7 @@ fn a_search_for_types_only_returns_no_values() {
 }
 
 #[test]
-fn the_smaller_of_two_size_limits_applies_and_an_exact_fit_succeeds() {
+fn only_a_search_with_more_entries_than_its_size_limit_is_cut_short() {
     let (_directory, mut client) = people(20);
     let all = || filter(|out| f::write_present(out, b"sn"));
     let mut limited = |size_limit| {

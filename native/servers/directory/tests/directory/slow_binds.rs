@@ -338,7 +338,7 @@ fn a_server_that_stops_does_not_wait_for_queued_hashes() {
 /// Hashes in the directory's threads of lowest priority delay lookups no more than the same hashes in other
 /// threads of that priority do. In the threads that serve clients, every lookup would wait for a hash.
 #[test]
-fn lookups_wait_no_longer_during_slow_binds_than_beside_threads_that_hash() {
+fn slow_binds_delay_lookups_at_most_as_much_as_other_hashing_threads_do() {
     let (directory, mut client) = with_ann("{}", &[&stored(LONG)]);
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1);
     let stop = AtomicBool::new(false);

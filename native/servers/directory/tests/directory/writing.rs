@@ -161,7 +161,7 @@ fn a_value_in_a_foreign_encoding_is_stored_unchanged() {
 }
 
 #[test]
-fn an_invalid_request_is_reported_before_the_state_of_its_entry() {
+fn an_invalid_request_is_refused_as_invalid_whether_or_not_its_entry_exists() {
     let (_directory, mut client) = with_ann("{}");
     assert_eq!(client.add(ANN, &[]).code, ResultCode::PROTOCOL_ERROR);
     assert_eq!(client.delete("").code, ResultCode::UNWILLING_TO_PERFORM);
@@ -176,7 +176,7 @@ fn diagnostic_messages_are_short() {
 }
 
 #[test]
-fn the_options_of_an_attribute_are_limited() {
+fn the_number_of_options_of_an_attribute_is_limited() {
     let (_directory, mut client) = with_ann("{}");
     let with =
         |count: usize| format!("description{}", (0..count).map(|n| format!(";x-{n:02}")).collect::<String>());

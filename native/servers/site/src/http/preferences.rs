@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_property_is_refused_by_name() {
+    fn the_refusal_of_an_invalid_property_names_the_property() {
         for body in [
             "background=red",
             "accent=",

@@ -36,7 +36,7 @@ fn fullest<'a>(text: &'a str, items: &'a str, sections: &'a str) -> Person<'a> {
 
 proptest! {
     #[test]
-    fn a_page_has_its_size_whatever_the_properties_of_its_user(
+    fn a_page_has_the_papers_size_whatever_the_properties_of_its_user(
         texts in prop::collection::vec(any::<String>(), 12),
         id: u64, newsletter: bool, visits: i64, last_visit: i64,
     ) {

@@ -97,7 +97,7 @@ fn a_cancelled_build_leaves_only_the_old_file() {
 }
 
 #[test]
-fn a_missing_folder_is_named() {
+fn the_error_for_a_missing_folder_names_the_folder() {
     let error = build_error("/nonexistent/people.upd");
     assert!(
         matches!(error, BuildError::File { .. }) && error.to_string().contains("/nonexistent/"),

@@ -43,7 +43,7 @@ fn the_length_of_complete_and_incomplete_heads_is_limited() {
 }
 
 #[test]
-fn the_lines_of_a_head_are_limited() {
+fn the_number_of_lines_of_a_head_is_limited() {
     let site = limited(|limits| limits.headers = 10);
     // Host is the tenth header line.
     assert_eq!(status(&site, get("/image/1.gif", &"A: b\r\n".repeat(9))), 200);
@@ -73,14 +73,14 @@ fn the_length_of_bodies_is_limited_with_content_length_and_in_chunks() {
 }
 
 #[test]
-fn the_fields_of_a_form_are_limited() {
+fn the_number_of_fields_of_a_form_is_limited() {
     let site = limited(|limits| limits.form_fields = 3);
     assert_eq!(status(&site, post(&["city=a"; 3].join("&"))), 201);
     assert_eq!(status(&site, post(&["city=a"; 4].join("&"))), 400);
 }
 
 #[test]
-fn the_connections_from_one_address_are_limited() {
+fn the_number_of_connections_from_one_address_is_limited() {
     let site = limited(|limits| limits.connections_per_address = 2);
     let (mut a, mut b) = (site.client(), site.client());
     assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));

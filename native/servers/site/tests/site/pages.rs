@@ -72,7 +72,7 @@ fn a_client_without_a_known_user_gets_the_registration_form() {
 }
 
 #[test]
-fn a_known_user_enters_and_gets_a_cookie() {
+fn a_known_user_who_enters_the_site_gets_a_cookie() {
     let site = Site::start();
     let mut client = site.client();
     let answer = client.get("/enter?user=7", None);

@@ -17,7 +17,7 @@ fn head_answers_like_get_without_the_body() {
 }
 
 #[test]
-fn connections_close_on_request() {
+fn connections_close_or_persist_as_the_request_says() {
     let site = Site::start();
     for (request, stays) in [
         ("GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\nConnection: close\r\n\r\n", false),
@@ -38,7 +38,7 @@ fn connections_close_on_request() {
 }
 
 #[test]
-fn requests_behind_connection_close_do_not_reset_its_answer() {
+fn requests_behind_a_request_with_connection_close_leave_its_answer_intact() {
     let site = Site::start();
     let last = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\nConnection: close\r\n\r\n";
     let mut client = site.client();

@@ -48,7 +48,7 @@ fn the_next_page_of_a_user_shows_two_changed_properties() {
 }
 
 #[test]
-fn a_browsers_form_is_answered_with_a_redirect_to_its_page() {
+fn a_browsers_form_is_answered_with_a_redirect_to_the_changed_page() {
     let site = Site::start();
     let mut client = site.client();
     let form = "background=%23112233&accent=%23445566&city=Rome&language=it&sections=&sections=science\

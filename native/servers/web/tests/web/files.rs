@@ -49,7 +49,7 @@ fn files_of_every_length_arrive_unchanged() {
 }
 
 #[test]
-fn a_folder_is_served_as_its_index_page_and_redirects_to_a_slash() {
+fn a_folder_is_served_as_its_index_page_at_a_path_that_ends_in_a_slash() {
     let web = Web::start();
     web.file("index.html", "top");
     web.file("a/index.html", "below");

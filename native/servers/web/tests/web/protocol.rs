@@ -15,7 +15,7 @@ fn with_file() -> Web {
 const GET: &str = "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n";
 
 #[test]
-fn connections_close_on_request() {
+fn connections_close_or_persist_as_the_request_says() {
     let web = with_file();
     for (request, stays) in [
         ("GET /a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", false),
@@ -61,7 +61,7 @@ fn pipelined_requests_with_long_and_short_answers_are_answered_in_order() {
 }
 
 #[test]
-fn requests_behind_connection_close_do_not_reset_its_answer() {
+fn requests_behind_a_request_with_connection_close_leave_its_answer_intact() {
     let web = with_file();
     web.file("long", vec![b'l'; 3_000_000]);
     for path in ["/a.txt", "/long"] {
@@ -101,7 +101,7 @@ fn bytes_that_are_not_http_are_refused_and_the_connection_closed() {
 }
 
 #[test]
-fn a_refusal_of_a_well_framed_request_keeps_the_connection() {
+fn a_refusal_of_a_well_framed_request_leaves_the_connection_open() {
     let web = with_file();
     let mut client = web.client();
     for (request, status) in [

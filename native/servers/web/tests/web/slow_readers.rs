@@ -29,8 +29,8 @@ fn used_ms() -> u128 {
 }
 
 #[test]
-fn slow_readers_of_a_large_file_hold_one_piece_each_and_get_the_whole_file() {
-    if in_own_process(slow_readers_of_a_large_file_hold_one_piece_each_and_get_the_whole_file) {
+fn slow_readers_of_a_large_file_use_little_memory_and_get_the_whole_file() {
+    if in_own_process(slow_readers_of_a_large_file_use_little_memory_and_get_the_whole_file) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -36,7 +36,7 @@ fn a_spread_is_increasing_and_begins_and_ends_with_its_bounds() {
 }
 
 #[test]
-fn an_invalid_spec_is_refused_with_its_flaw() {
+fn the_refusal_of_an_invalid_spec_names_the_flaw() {
     let class = || in_turn("a", &[1]);
     for name in ["", ".", "..", ".hidden", "-a", "a/b", "a b", "a%41", "é", "a\0", &"a".repeat(65)] {
         assert_eq!(refused(spec(name, 1, vec![class()])), SpecError::Name(name.into()));

@@ -161,7 +161,7 @@ fn a_write_cancelled_at_any_time_is_continued() {
 }
 
 #[test]
-fn the_manifest_of_another_set_is_refused_by_name() {
+fn the_refusal_of_the_manifest_of_another_set_names_a_difference() {
     let set = small();
     let folder = tempfile::tempdir().unwrap();
     wrote(&set, folder.path()).unwrap();

@@ -25,7 +25,7 @@ fn read_of(profile: Profile, text: &[u8], piece: usize) -> Contents {
 }
 
 #[test]
-fn the_count_of_a_file_is_the_same_in_pieces_of_any_size() {
+fn the_count_of_a_file_does_not_depend_on_the_pieces_in_which_it_is_read() {
     for profile in Profile::ALL {
         let expected = Contents::of(&population(profile, 1), 0..50);
         assert_eq!(expected.people, 50);
@@ -91,7 +91,7 @@ fn contents_ignore_passwords_and_include_all_other_attributes_of_a_person() {
 }
 
 #[test]
-fn people_of_another_class_are_not_counted() {
+fn people_of_a_class_other_than_that_of_the_profile_are_not_counted() {
     let text = file(Profile::Person, 0..20);
     assert_eq!(read(&text, 4_096), Contents::default());
     assert_eq!(read_of(Profile::Posix, &text, 4_096), Contents::default());

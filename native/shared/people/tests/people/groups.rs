@@ -40,7 +40,7 @@ fn groups_take_people_in_order_and_wrap_around() {
 }
 
 #[test]
-fn each_further_size_is_that_of_one_group_and_the_first_size_of_the_rest() {
+fn the_first_size_is_that_of_all_groups_without_an_own_size() {
     let groups = groups(spec(5, &[2, 30, 1_000], 1, 0));
     let sizes: Vec<_> = (0..5).map(|g| groups.count(g, List::Member)).collect();
     assert_eq!(sizes, [30, 1_000, 2, 2, 2]);
@@ -169,7 +169,7 @@ fn only_sitebenchs_descriptions_mark_generated_groups() {
 }
 
 #[test]
-fn impossible_groups_are_refused_with_the_responsible_option() {
+fn the_refusal_of_impossible_groups_names_the_responsible_option() {
     let why = |profile, spec| of(profile, spec).unwrap_err().to_string();
     for (spec, said) in [
         (spec(3, &[1_001], 1, 0), "--members 1001: there are 1000 people"),

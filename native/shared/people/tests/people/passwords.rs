@@ -158,7 +158,7 @@ fn a_smaller_population_has_the_hashes_of_a_larger_population_with_any_pool() {
 }
 
 #[test]
-fn hashes_are_computed_on_many_threads_reused_and_cancelled_on_request() {
+fn hashing_uses_many_threads_and_existing_hashes_and_can_be_cancelled() {
     let (people, other) = (pooled("pbkdf2-sha256:100", None, 200), pooled("pbkdf2-sha256:100", None, 300));
     people.make_hashes(3, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(people.hashes().count(), 200);

@@ -40,7 +40,7 @@ fn a_file_of_another_kind_or_version_is_refused() {
 }
 
 #[test]
-fn invalid_values_are_named_by_their_line() {
+fn the_error_for_an_invalid_value_names_its_line() {
     let cases = [
         ("Anna", " Anna", "line 4 of the pools file: a value with spaces around it"),
         ("Anna", "An\tna", "line 4 of the pools file: a control character"),

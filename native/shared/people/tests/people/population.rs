@@ -169,7 +169,7 @@ fn the_digest_depends_on_the_people_and_not_on_size_or_base() {
 }
 
 #[test]
-fn people_around_4711_of_seed_1997_never_change() {
+fn people_around_number_4711_of_seed_1997_never_change() {
     // Across versions the seed alone identifies a population. A change of this result means that old run
     // files no longer name the people that they measured.
     let (dn, _) = entry(&population(Profile::Paper, 1997), 4_711);
@@ -185,7 +185,7 @@ fn people_around_4711_of_seed_1997_never_change() {
 }
 
 #[test]
-fn a_population_without_a_base_has_dns_without_a_comma() {
+fn distinguished_names_of_a_population_without_a_base_have_no_comma() {
     let pools = Pools::parse(crate::common::POOLS).unwrap();
     let spec = Spec { base: String::new(), ..population(Profile::Paper, 1).spec().clone() };
     let people = Population::new(&pools, spec).unwrap();
@@ -195,7 +195,7 @@ fn a_population_without_a_base_has_dns_without_a_comma() {
 }
 
 #[test]
-fn unknown_and_missing_locales_are_refused_by_name() {
+fn an_unknown_locale_and_an_empty_list_of_locales_are_refused() {
     let pools = Pools::parse(crate::common::POOLS).unwrap();
     let attempt = |locales: &[&str]| {
         let locales = locales.iter().map(|&locale| locale.to_owned()).collect();

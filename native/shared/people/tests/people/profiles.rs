@@ -13,7 +13,7 @@ fn values(people: &Population, i: u64, wanted: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_paper_profile_has_twenty_attributes_any_server_can_hold() {
+fn the_paper_profile_has_twenty_attributes_that_any_server_can_store() {
     let people = population(Profile::Paper, 1);
     let expected = "objectClass cn sn givenName mail telephoneNumber c l o title sIPAddress sSecurity sFlags \
                     sAppID sAppGUID sMimeType sProtID sProtMimeType sPort description";

@@ -158,7 +158,7 @@ fn self_signed(folder: &Path, from: i32, to: i32) -> (Acceptor, ClientSpec) {
 }
 
 #[test]
-fn a_self_signed_certificate_is_trusted_for_its_name_and_its_validity() {
+fn a_self_signed_certificate_is_trusted_only_for_its_name_and_while_valid() {
     let folder = tempfile::tempdir().unwrap();
     let (server, itself) = self_signed(folder.path(), 2020, 2100);
     let by = |spec: &ClientSpec, host: &str| fault(&server, &Connector::new(spec, host, &[]).unwrap());

@@ -41,7 +41,7 @@ fn the_first_bytes_of_other_protocols_are_not_ldap() {
 }
 
 #[test]
-fn a_message_over_the_limit_is_refused_by_its_header_alone() {
+fn a_message_over_the_limit_is_refused_before_its_content_arrives() {
     assert_eq!(
         message_length(b"\x30\x84\x7f\xff\xff\xff", LIMIT),
         Err(FrameError::TooLarge { claimed: 0x7fff_ffff + 6, limit: LIMIT })

@@ -97,7 +97,7 @@ fn ambiguous_lengths_that_enable_smuggling_are_refused() {
 }
 
 #[test]
-fn a_folded_header_line_of_a_response_is_read_with_spaces_for_the_fold() {
+fn a_fold_in_a_header_line_of_a_response_is_read_as_spaces() {
     // RFC 9112 section 5.2: a user agent replaces each fold by spaces.
     let folded = b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nConnection:\r\n\tkeep-alive,\r\n close\r\nContent-Length:\r\n 5\r\n\r\n";
     let head = ResponseHead::decode(folded, false).unwrap().unwrap();

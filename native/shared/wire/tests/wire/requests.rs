@@ -104,7 +104,7 @@ fn a_search_with_every_field_is_read() {
 }
 
 #[test]
-fn a_search_for_types_only_is_read() {
+fn a_types_only_search_is_read() {
     let message = b"0&\x02\x01\x02c!\x04\x0ao=Intranet\x0a\x01\x02\x0a\x01\x00\x02\x01\x00\x02\x01\x00\x01\x01\xff\x87\x02cn0\x00";
     let Operation::Search(search) = operation(message) else { panic!() };
     assert!(search.types_only && search.attributes.is_empty());
@@ -220,7 +220,7 @@ fn a_malformed_request_is_refused() {
 }
 
 #[test]
-fn values_outside_an_enumeration_are_refused_by_name() {
+fn the_refusal_of_a_value_that_rfc_4511_does_not_define_names_the_field() {
     let options = SearchOptions {
         scope: Scope::Base,
         size_limit: 0,

@@ -71,7 +71,7 @@ fn invalid_utf_8_matches_only_the_same_bytes() {
 }
 
 #[test]
-fn substring_pieces_keep_the_space_at_which_the_value_continues() {
+fn a_substring_piece_keeps_an_outer_space_where_the_value_may_continue() {
     let how = Preparation::IGNORE_CASE;
     assert_eq!(prepared(" Anna  ", how.piece(true, false)), b"anna ");
     assert_eq!(prepared("  na  S ", how.piece(false, false)), b" na s ");
@@ -80,7 +80,7 @@ fn substring_pieces_keep_the_space_at_which_the_value_continues() {
 }
 
 #[test]
-fn numeric_strings_match_without_spaces_and_telephone_numbers_without_hyphens() {
+fn preparation_removes_spaces_of_numbers_and_hyphens_of_telephone_numbers() {
     let mut out = Vec::new();
     prepare_numeric(b" 12 34 ", &mut out);
     prepare_telephone(b" +49 30-123 X", &mut out);

@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn three_first_rows_and_the_last_of_many_rows_are_in_random_order() {
+    fn the_first_three_and_the_last_of_many_rows_are_in_random_order() {
         for count in [65u64, 1_000, 1 << 20] {
             let mut seen = std::collections::HashMap::new();
             for round in 0..24_000 {

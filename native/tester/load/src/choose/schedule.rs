@@ -727,7 +727,7 @@ mod tests {
         }
 
         #[test]
-        fn exponential_think_times_have_their_mean(seed: u64) {
+        fn exponential_think_times_have_the_configured_mean(seed: u64) {
             let mut rng = fastrand::Rng::with_seed(seed);
             let think = Think::Exponential { mean_ns: 1_000_000 };
             let sum: u64 = (0..20_000).map(|_| think.draw_ns(rng.f64())).sum();

@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_divide_the_connections_of_a_pool_among_them() {
+    fn the_connections_of_a_pool_are_divided_among_the_threads() {
         let plan = PoolPlan { program: 0, connections: Some(11), places: 1, unsolicited: Slot(0) };
         let parts: Vec<_> = (0..4).map(|thread| Pool::new(&plan, thread, 4).size.unwrap()).collect();
         assert_eq!(parts, [3, 3, 3, 2]);

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_generated_uuid_has_its_version_and_its_variant() {
+    fn a_generated_uuid_has_the_version_and_the_variant_of_random_uuids() {
         for (random, expected) in [
             (0, "00000000-0000-4000-8000-000000000000"),
             (u128::MAX, "ffffffff-ffff-4fff-bfff-ffffffffffff"),

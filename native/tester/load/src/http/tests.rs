@@ -105,7 +105,7 @@ fn answer_of(id: u64, framing: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn an_http_answer_is_judged_the_same_in_any_pieces(
+    fn an_http_answer_is_judged_the_same_however_it_is_split(
         framing in 0usize..4,
         cuts in prop::collection::vec(any::<usize>(), 0..8),
         other: bool,

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_yields_each_line_unchanged_except_for_escapes_in_dns() {
+    fn a_list_yields_each_line_unchanged_but_escaped_in_distinguished_names() {
         let lines = ["jsmith", "Smith, John", " a+b ", "Ωμέγα", "#1*(x)\\"];
         let names = listed(&lines);
         for (number, line) in lines.into_iter().enumerate() {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_no_line_could_hold_is_not_a_name() {
+    fn a_cell_that_is_empty_too_long_or_has_a_line_end_cannot_be_a_name() {
         let long = "ä".repeat(LONGEST);
         for name in ["a", " ", "a\"b,c", long.as_str()] {
             assert_eq!(NameList::check(name.as_bytes()), Ok(()));

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_failure_log_has_place_and_time() {
+    fn a_line_of_the_failure_log_shows_operation_step_rows_and_time() {
         let label = Label { program: "mix".into(), step: "search".into(), open: false, overlaps: false };
         let report = Report { rows: vec![("person".into(), 7)], user: Some(3), ..Report::default() };
         // `date -u -d @1709210096` prints this time.

@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn service_latency_and_lag_start_at_their_own_instants() {
+    fn service_time_latency_and_lag_start_at_different_instants() {
         let mut recorders = recorders(true);
         recorders[0].record(&SAMPLE);
         let recorder = &recorders[0];
@@ -623,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_of_a_varying_number_of_users_is_in_the_span_of_its_begin() {
+    fn with_a_varying_number_of_users_an_operation_is_in_the_span_of_its_begin() {
         let mut split = empty_split(false);
         split.spans = Spans::new(100, 50, false);
         for started_ns in [99, 100, 149, 150] {
@@ -662,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_schedule_has_no_memory_and_no_times_for_clocks_of_an_open_schedule() {
+    fn on_a_closed_schedule_clocks_of_an_open_schedule_stay_empty_and_small() {
         let mut recorders = recorders(false);
         let recorder = &mut recorders[0];
         for end in [End::Right, End::Wrong(Failure::WrongAnswer), End::Unanswered(Failure::Timeout)] {

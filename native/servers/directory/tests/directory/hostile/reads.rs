@@ -159,7 +159,7 @@ fn many_filter_terms_normalise_the_values_of_a_large_group_only_once() {
 
 /// A search for the groups of twenty people (as clients with nested groups send it) is not refused.
 #[test]
-fn a_filter_of_twenty_members_is_answered_for_a_group_of_nine_thousand() {
+fn a_filter_with_twenty_names_is_answered_on_a_group_of_9000_members() {
     let directory = crate::common::serve("{}");
     let mut client = Client::connect(directory.addr());
     client.add(

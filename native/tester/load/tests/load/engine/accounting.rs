@@ -84,7 +84,7 @@ fn counted_bytes_equal_the_bytes_on_the_wire() {
 }
 
 #[test]
-fn a_completed_pass_is_recorded_as_a_sequence_with_its_bytes() {
+fn all_bytes_of_a_completed_sequence_are_counted_in_its_row() {
     let people = people(Profile::Small, 10);
     let responder = Responder::right(&people);
     let totals = run(&config(responder.address, CYCLE), Some(&people), 3, 60);

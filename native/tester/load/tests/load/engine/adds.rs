@@ -11,7 +11,7 @@ use super::harness::{ADD, DELETE, LOOKUP, Totals, config, counted, people, run, 
 use super::responder::{Do, Responder};
 
 #[test]
-fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
+fn a_run_never_has_more_added_people_at_the_target_than_its_ring_has_keys() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
     let mut config = config(responder.address, &counted(100, ADD));
@@ -41,7 +41,7 @@ fn a_run_never_holds_more_additions_than_its_ring_has_keys() {
 }
 
 #[test]
-fn additions_begin_after_the_seeded_people_and_are_complete() {
+fn added_people_follow_the_seeded_people_and_have_all_attributes() {
     let people = people(Profile::Small, 500);
     let responder = Responder::right(&people);
     let config = config(responder.address, &counted(100, ADD));

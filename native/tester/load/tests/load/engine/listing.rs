@@ -16,7 +16,7 @@ fn listed(people: &Arc<Population>, what: Do, step: &str) -> Totals {
 }
 
 #[test]
-fn every_listed_entry_is_verified_by_name_whether_whole_or_in_pieces() {
+fn every_listed_entry_is_verified_even_if_it_arrives_in_pieces() {
     let people = people(Profile::Paper, 700);
     for what in [Do::Right, Do::RightButOtherwise, Do::InPieces(50_000)] {
         let totals = listed(&people, what, RETRIEVE);

@@ -62,7 +62,7 @@ const LOOK: &str = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'loo
 ]";
 
 #[test]
-fn people_of_the_population_are_data_with_columns() {
+fn a_scenario_can_use_the_people_of_the_population_as_data() {
     let people = people(Profile::Paper, 20);
     let responder = Responder::right(&people);
     let snapshot = run(&responder, &people, LOOK, op::COMPARE_REQUEST, 200);
@@ -304,7 +304,7 @@ fn steps_that_would_add_or_delete_the_wrong_people_are_refused() {
 }
 
 #[test]
-fn an_operation_that_repeats_is_counted_once() {
+fn an_operation_with_a_repeat_counts_as_one_operation() {
     let people = people(Profile::Paper, 20);
     for per in ["5", "'user'"] {
         let responder = Responder::right(&people);

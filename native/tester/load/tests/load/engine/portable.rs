@@ -258,7 +258,7 @@ fn a_user_without_a_row_stops_after_its_begun_operation() {
 }
 
 #[test]
-fn a_failed_connect_or_bind_ends_the_pass() {
+fn a_failed_connect_or_bind_of_a_portable_user_ends_its_sequence() {
     let people = people(Profile::Paper, 10);
     let refusing = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => responder::Do::Code(ResultCode::INVALID_CREDENTIALS),
@@ -331,7 +331,7 @@ fn a_dropped_user_returns_its_row_unless_a_change_may_still_follow() {
 }
 
 #[test]
-fn a_feature_without_portable_support_is_refused_by_name() {
+fn the_refusal_of_a_feature_without_portable_support_names_the_feature() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let with = |text: &str| config(responder.address, text);

@@ -55,7 +55,7 @@ fn a_lookup_is_a_subtree_search_for_class_and_name() {
 }
 
 #[test]
-fn people_of_the_ils_profile_have_netmeetings_dns() {
+fn people_of_the_ils_profile_have_distinguished_names_as_in_netmeeting() {
     let people = people(Profile::Ils, 3);
     let responder = Responder::right(&people);
     let modify = "{ modify = '{newcomer.dn}', change.replace.smodop = '0' }";

@@ -372,7 +372,7 @@ fn a_failed_start_is_repeated_after_a_pause_that_no_answer_shortens() {
 }
 
 #[test]
-fn cells_used_as_filters_dns_or_codes_are_checked_before_the_first_request() {
+fn cells_used_as_filters_names_or_codes_are_checked_before_the_first_request() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     for (cell, step, expected) in [

@@ -280,7 +280,7 @@ fn a_failed_bind_closes_only_its_connection_and_is_retried_after_a_pause() {
 }
 
 #[test]
-fn a_failed_bind_step_is_an_answer_and_its_connection_is_closed_after_it() {
+fn an_operation_continues_after_a_refused_bind_step_and_closes_its_connection() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, _| match tag {
         op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),

@@ -87,7 +87,7 @@ fn concurrent_requests_of_users_are_sent_in_one_write() {
 }
 
 #[test]
-fn a_pool_limits_the_connections_of_all_threads_and_users_queue() {
+fn a_pool_limits_the_connections_of_all_threads_and_makes_users_wait() {
     let server = Crowd::right(Manners { gathers: 2, ..Manners::default() });
     let text = format!("connection.main = {{ pool = 5, bind = 'cn=service' }}\n{OWN}");
     let totals = run(&server, &text, &json!({"threads": 2}), (20, 2_000));

@@ -22,7 +22,7 @@ fn kinds_of(what: Do) -> Vec<String> {
 }
 
 #[test]
-fn right_answers_are_right_in_every_encoding_and_in_pieces() {
+fn right_answers_are_recognised_in_every_encoding_and_in_pieces() {
     for what in [
         Do::Right,
         Do::Chunked(1),

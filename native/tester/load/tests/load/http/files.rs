@@ -62,7 +62,7 @@ fn all_files_of_a_class_are_requested_each_on_its_own_connection() {
 }
 
 #[test]
-fn right_files_are_right_in_every_encoding_and_in_pieces() {
+fn right_files_are_recognised_in_every_encoding_and_in_pieces() {
     for what in [Do::Right, Do::Chunked(997), Do::Chunked(LARGE), Do::InPieces(50_021), Do::UntilClose] {
         let totals = large(what);
         assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
@@ -108,7 +108,7 @@ fn without_verification_the_length_of_a_file_counts_and_its_bytes_do_not() {
 }
 
 #[test]
-fn an_unknown_class_of_files_is_refused_by_name() {
+fn the_refusal_of_an_unknown_class_of_files_names_the_class() {
     let site = Site::right();
     let problem = |config: &Value| try_start(config).err().unwrap().to_string();
     let mut config = asked(&site, "{ file = 'large' }");

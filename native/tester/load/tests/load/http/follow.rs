@@ -254,7 +254,7 @@ fn a_redirect_may_name_the_host_of_the_request() {
 }
 
 #[test]
-fn loops_and_long_chains_of_redirects_end() {
+fn loops_and_long_chains_of_redirects_are_failures() {
     let round = Server::new(|seen, _| to(302, if seen.target == "/x" { "/y" } else { "/x" }));
     let snapshot = run(&round, GET, &Tables::new(), 42);
     assert_eq!(failures(&snapshot, "go"), ["too-many-redirects"]);

@@ -52,7 +52,7 @@ fn the_worst_of_several_failures_is_reported() {
 }
 
 #[test]
-fn a_page_must_show_a_change_only_after_it_was_made() {
+fn a_page_need_not_show_a_change_before_the_change_is_made() {
     let page = "{ get = '/', expect.fresh = 'new' }";
     let text = format!("[[operation]]\nname = 'all'\nstep = [{page}, {{ post = '/' }}, {page}, {page}]");
     for (status, expected) in
@@ -138,7 +138,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
 }
 
 #[test]
-fn scenarios_of_the_product_prove_their_updates() {
+fn scenarios_of_this_repository_prove_their_updates() {
     for text in [
         include_str!("../../../../../../ps_bench/scenarios/scenario.toml"),
         include_str!("../../../../../../examples/flask_site/site.toml"),

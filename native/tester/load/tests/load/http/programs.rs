@@ -121,7 +121,7 @@ fn operations_with_substituted_values_have_their_own_rows() {
 }
 
 #[test]
-fn persistent_connections_are_used_even_if_the_file_closes_connections() {
+fn the_keepalive_option_overrides_a_scenario_file_that_closes_connections() {
     for classes in [true, false] {
         let server = Server::new(|_, _| ok("12345"));
         let mut config = programs(server.port, PROGRAMS);
@@ -156,7 +156,7 @@ fn requests_for_files_have_the_common_header_lines_of_the_scenario() {
 }
 
 #[test]
-fn a_program_missing_at_the_target_is_refused_with_its_kind() {
+fn the_refusal_of_a_program_missing_at_the_target_names_its_kind() {
     let problem = |classes: bool| {
         let text = "[[operation]]\nprogram = 'fastcgi'\nsize = 3";
         let mut config = programs(1, text);

@@ -611,7 +611,7 @@ fn the_scenario_file_sets_the_lifetime_of_each_connection_of_a_user() {
 }
 
 #[test]
-fn a_row_that_is_dealt_once_is_requested_once() {
+fn each_row_of_data_dealt_once_is_requested_exactly_once() {
     let server = Server::new(|_, _| ok(""));
     let text = "[data.n]\nrange = [1, 100]\ndeal = 'once'\n[[operation]]\nget = '/{n}'";
     let mut config = config(server.port, text);
