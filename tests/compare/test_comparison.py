@@ -213,7 +213,7 @@ def test_pairs_show_a_difference_despite_drift_of_the_machine() -> None:
     assert verdicts(compared(drift, [x * 0.97 for x in drift])[1])["ops_per_s"] == "slower"
 
 
-def test_every_answer_has_an_aa_null_of_equally_many_values() -> None:
+def test_every_row_has_an_aa_null_interval_that_contains_one() -> None:
     _, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     for row in point.rows:
         assert row.null is not None

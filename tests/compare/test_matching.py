@@ -93,7 +93,7 @@ def test_varied_options_are_those_that_differ_in_all_points() -> None:
     assert varying_options(a, a) == []
 
 
-def test_two_repeats_of_a_point_have_no_difference() -> None:
+def test_repeats_of_one_point_have_equal_identities() -> None:
     assert differences(identity(a_spec()), identity(a_spec(repeat=3))) == []
 
 
@@ -108,7 +108,7 @@ def test_different_people_with_equal_options_are_refused() -> None:
     check_facts(people(), people(pools_digest="q"), ("locales",))
 
 
-def test_people_are_compared_by_digest_only_if_sizes_match() -> None:
+def test_people_are_compared_by_digest_only_if_their_numbers_match() -> None:
     a, b = people(pools_digest=None), people(pools_digest=None, digest="e")
     with pytest.raises(BadInput, match="different people: digest d / e"):
         check_facts(a, b)

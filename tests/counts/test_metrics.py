@@ -97,7 +97,7 @@ def literals(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("clock", ["lag", "unread", "censored"])
-def test_only_few_files_name_a_clock(clock: str) -> None:
+def test_names_of_clocks_occur_in_only_a_few_files(clock: str) -> None:
     """The names of other metrics have other meanings too, such as the latency of a drain."""
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -31,7 +31,7 @@ def test_parts_of_a_rate_add_up_exactly(count: int) -> None:
         assert max(parts) - min(parts) <= math.ulp(rate)
 
 
-def test_missing_rate_has_no_parts() -> None:
+def test_worker_of_a_test_without_a_rate_gets_no_rate() -> None:
     assert WorkerSlot(1, 3).rate(None) is None
 
 

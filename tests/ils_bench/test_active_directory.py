@@ -133,7 +133,7 @@ def test_ldap3_reads_the_same_identities_as_sitebench(
 
 
 @pytest.mark.parametrize("name", [f"{LOGIN}@example.com", f"EXAMPLE\\{LOGIN}", "{dn}"])
-def test_every_form_of_login_name_binds(
+def test_every_form_of_login_name_is_accepted_in_a_bind(
     name: str, directory: LdapDirectory, names: dict[str, str]
 ) -> None:
     people = directory.people

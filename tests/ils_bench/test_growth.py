@@ -28,7 +28,7 @@ def test_point_of_adds_has_entry_counts_at_start_and_end_of_the_window() -> None
     assert ("grown-directory" in str(point["warnings"])) is (end > 2 * start)
 
 
-def test_directory_that_more_than_doubled_has_a_warning() -> None:
+def test_warning_is_given_if_a_directory_more_than_doubles() -> None:
     window = ("--warmup", "0s", "--measure", "3s", "--json")
     (point,) = in_process("ils", "run", "add", "--entries", 100, *LOAD, *window).objects
     assert point["figures"]["entries_end"] > 2 * point["figures"]["entries_start"]

@@ -59,7 +59,7 @@ def test_invalid_rate_is_marked_with_a_footnote() -> None:
     assert footnotes([nothing])[0].startswith("* lookup at 1k, 64 clients: failed")
 
 
-def test_every_variant_of_a_size_has_a_column() -> None:
+def test_each_hash_measured_at_one_size_has_a_column() -> None:
     """Of two hashes at one size, only the last one was in the page's table."""
     results = [
         a_result(a_spec("login", settings={"hash": name}), count)

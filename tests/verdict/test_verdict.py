@@ -261,7 +261,7 @@ def test_target_limit_lies_in_the_interval_of_two_loads(per_s: float, falls: flo
         assert low < LIMIT <= high * (1 + 1e-3)
 
 
-def test_cost_that_falls_faster_than_usual_needs_two_loads() -> None:
+def test_upper_bound_needs_two_loads_if_the_cpu_cost_falls_fast_under_load() -> None:
     _, by_one = interval(4_000.0, 1.5)
     assert by_one < LIMIT
     _, by_two = interval(4_000.0, 1.5, 1_000.0)

@@ -195,7 +195,7 @@ def test_more_users_are_advised_if_all_lanes_were_busy() -> None:
         assert remedy in warning.remedy
 
 
-def test_mean_of_busy_lanes_is_not_used_for_stages() -> None:
+def test_advice_on_stages_does_not_rely_on_the_mean_of_busy_lanes() -> None:
     """A target that stalled for one minute of twenty kept all lanes busy, which the mean hid."""
     stages = Settled(Steadiness.STAGED, "its load changed by stages")
     late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
