@@ -98,7 +98,7 @@ def test_points_with_and_without_option_until_belong_to_one_target() -> None:
     assert table.machine == "embedded"
 
 
-def test_kept_schedule_has_the_remark_that_the_target_can_do_more() -> None:
+def test_rate_that_kept_its_schedule_has_the_remark_that_the_limit_is_higher() -> None:
     scheduled = structs.replace(a_result(), verdict=Verdict(Bound.SCHEDULE, True, "kept"))
     (table,) = tables_of([scheduled], ILS)
     assert "limit is higher" in str(table.remarks[0])

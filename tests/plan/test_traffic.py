@@ -35,7 +35,7 @@ def test_daily_pages_match_the_summary_of_the_paper(rate: str, millions: float) 
     assert site["traffic_bits_per_s"] == pytest.approx(8 * 30_210 * float(rate))
 
 
-def test_people_online_need_memory() -> None:
+def test_plan_states_the_memory_of_the_people_online() -> None:
     rates = ("--rates", "connect=500,add=850,lookup=900", "--mix", "lookup=6", "--session", "20m")
     memory = calculated("ils", *rates)["Memory of a directory"]
     assert memory["people"] == pytest.approx(180_000)
@@ -48,7 +48,7 @@ def test_plan_prints_the_rules_of_the_paper() -> None:
         assert words in said
 
 
-def test_memory_is_that_of_the_people_in_the_plan() -> None:
+def test_memory_is_calculated_for_the_people_in_the_plan() -> None:
     """With an objective it was the memory of a fully used machine, 2.8 times as much."""
     rates = ("--rates", "connect=2k,add=1k,lookup=15k", "--objective", "p99<5ms")
     ran = in_process("plan", "ils", *rates, "--json")

@@ -606,7 +606,7 @@ def test_operations_without_people_are_drawn_over_clients(report: Report) -> Non
         assert "entries" not in words(made[name]).lower(), name
 
 
-def test_hollow_marks_are_bounds_with_their_direction(report: Report) -> None:
+def test_charts_name_marks_that_are_bounds_or_not_usable(report: Report) -> None:
     for bound, word in (("generator", "at least"), ("unsettled", "not usable")):
         made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
         said = [str(dict(chart.choices)) for chart in made["papers"].charts]

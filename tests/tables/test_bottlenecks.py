@@ -100,7 +100,7 @@ def test_points_of_one_size_are_named_by_their_load() -> None:
     assert "1k, 64 users 1k, 2,000 users" in " ".join(drawn([one, other]).split())
 
 
-def test_points_of_older_versions_have_no_table() -> None:
+def test_points_of_older_versions_have_no_bottleneck_table() -> None:
     old = structs.replace(a_result(), verdict=Verdict("target-cpu", True, "said"))
     assert bottleneck_tables([old]) == []
 
