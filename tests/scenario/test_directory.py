@@ -368,7 +368,7 @@ def test_deletes_of_missing_entries_are_counted() -> None:
     assert warn_of_leftovers(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 
-def test_columns_may_have_names_as_in_spreadsheets(place: Place) -> None:
+def test_names_of_columns_may_contain_spaces_and_punctuation(place: Place) -> None:
     lines = (place.folder / "accounts.csv").read_text().splitlines()[-20:]
     rows = [f"x;{line.replace(',', ';')}" for line in lines]
     head = "Straße #;Login (AD);Pass Word"

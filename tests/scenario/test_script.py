@@ -341,7 +341,7 @@ def test_every_problem_of_a_file_has_its_position() -> None:
     assert "and at" not in one.value.message
 
 
-def test_kept_rows_are_from_tables_and_not_from_people() -> None:
+def test_rows_per_user_are_counted_for_tables_but_not_for_people() -> None:
     people = (
         '[data.who]\npeople = "seeded"\nper = "user"\n[[operation]]\nsearch = "(cn={who.cn})"\n'
     )

@@ -111,7 +111,7 @@ def from_heavy(model: str) -> Any:
     return costs(MeasuredMix(0.9, heavy), MeasuredMix(0, static))
 
 
-def test_two_mixes_with_dependent_costs_are_refused() -> None:
+def test_mixes_that_do_not_determine_the_costs_are_refused() -> None:
     with pytest.raises(BadInput, match=r"two mixes of the same share, 10%"):
         costs(MeasuredMix(0.1, 100), MeasuredMix(0.1, 90))
     # Ten times the rate with a tenth of the second kind: its cost would be negative.

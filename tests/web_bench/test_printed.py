@@ -35,7 +35,7 @@ def test_every_printed_table_is_stored_even_with_a_repeated_number() -> None:
     )
 
 
-def test_settings_outside_numbered_tables_are_stored() -> None:
+def test_settings_printed_outside_numbered_tables_are_stored() -> None:
     webcat, spice = PAPERS["webcat"], PAPERS["webbench3"]
     servers = webcat.table("Compaq Server Configuration")
     assert servers.cell("RAM", "ProLiant 5000") == "32 MB, 64 MB, 128 MB, and 512 MB"

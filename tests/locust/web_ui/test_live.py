@@ -77,7 +77,7 @@ def test_operation_of_several_steps_has_rate_and_latency() -> None:
     assert moment.max_us == pytest.approx(30, rel=0.01)
 
 
-def test_drain_too_short_for_a_rate_adds_no_moment() -> None:
+def test_drain_too_short_for_a_rate_adds_no_point_to_the_live_view() -> None:
     live = LiveView(COUNTS)
     live.add_drain(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))
     assert not live.moments
