@@ -335,7 +335,7 @@ def test_member_of_is_verified_if_the_server_maintains_it(with_member_of: StockS
     ils(with_member_of, "verify", where, *some).check(0, "it shows them as memberOf of people")
 
 
-def test_member_of_without_a_group_is_reported() -> None:
+def test_value_of_member_of_that_names_no_seeded_group_is_reported() -> None:
     """As with an overlay or plug-in that was enabled after some groups existed."""
     with LdapDirectory(entries=30, profile="person", groups=3) as directory:
         people = directory.people

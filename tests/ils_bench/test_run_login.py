@@ -712,7 +712,7 @@ def test_refusal_names_the_columns_of_the_file(stock: StockSlapd, tmp_path: Path
     assert "DNs are of the column dn" in ran.err
 
 
-def test_refused_login_check_has_advice(
+def test_advice_is_given_if_the_check_of_a_login_is_refused(
     stock: StockSlapd, strangers: Path, before: Counter[str]
 ) -> None:
     text = strangers.read_text()

@@ -78,7 +78,7 @@ def test_names_of_operations_are_escaped() -> None:
     assert "find\\x1b" in paper([a_result(a_spec("find\x1b[1m"))])
 
 
-def test_point_without_people_matches_any_size() -> None:
+def test_table_says_any_size_for_a_point_without_people() -> None:
     text = paper([a_result(a_spec("connect", 0))])
     assert "any size" in text
     assert "0 Users" not in text

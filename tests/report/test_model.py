@@ -34,7 +34,7 @@ def test_points_are_named_only_by_their_differences() -> None:
     assert distinguishing_label(specs, ignoring=("load", "lanes"))(specs[2]) == "openldap"
 
 
-def test_window_length_is_in_names_of_points_only_without_other_differences() -> None:
+def test_length_of_the_window_names_points_only_if_they_differ_in_nothing_else() -> None:
     long = made.spec(users=64, measure_s=60.0)
     specs = [made.spec(users=2), made.spec(users=2, entries=5), long]
     assert distinguishing_label(specs)(long) == "64 users"

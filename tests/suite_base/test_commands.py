@@ -164,7 +164,7 @@ PERSONAL = 'data.one.people = "seeded"\n' + ANONYMOUS + 'expect.contains = "Hell
 ELSEWHERE = ("--target", "ldap://127.0.0.1:9", "--base", "o=Intranet")
 
 
-def test_points_name_people_of_a_directory_only_if_used() -> None:
+def test_titles_of_points_name_a_number_of_people_only_if_people_are_used() -> None:
     """The default of --entries was printed as a fact: "connect at 10k"."""
     assert [each.title for each in planned("ils", "run", "connect", *ELSEWHERE)] == [
         "connect, 64 clients"

@@ -189,7 +189,7 @@ def test_verify_continues_after_the_close_of_an_idle_connection(docroot: Path) -
         assert verify(SPEC, server.url, connections=2) == WHOLE
 
 
-def test_bytes_beyond_the_announced_length_are_not_the_next_answer(docroot: Path) -> None:
+def test_bytes_beyond_the_announced_length_are_not_read_as_the_next_answer(docroot: Path) -> None:
     def one_more(handler: Handler, content: bytes) -> None:
         handler.reply(content)
         handler.wfile.write(b"@")

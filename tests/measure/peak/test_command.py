@@ -162,7 +162,7 @@ def said(rate: float | None, answer: Answer, *above: Answer) -> str:
     )
 
 
-def test_search_reports_held_broken_and_unknown_rates() -> None:
+def test_answer_of_a_search_says_how_often_the_rates_held_or_broke() -> None:
     found = said(760, Answer.BROKE, Answer.BROKE, Answer.BROKE)
     assert "sustains 760/s with p99<5ms: held 3 of 3 times for 30s" in found
     assert "broke 2 of 2 times at 800/s (p99 is 9 ms (asked: p99<5ms))" in found
@@ -190,7 +190,7 @@ def test_rates_broken_by_lanes_or_other_programs_are_not_counted() -> None:
     assert saw == tables.Seen(held=1, held_of=1, broke_at=800, broke=2, broke_of=2)
 
 
-def test_answer_contains_the_time_between_holds() -> None:
+def test_answer_of_a_search_says_how_much_time_lay_between_repeats() -> None:
     found = HighestRate(760, None, 64)
     answer = tables.rates_answer(found, a_spec(), P99, replace(PLAN, apart_s=600), 30.0, saw=None)
     assert "held 3 of 3 times for 30s, 10m apart" in answer
