@@ -58,7 +58,7 @@ impl EmbeddedServer {
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        // Detached from the interpreter: the store's lock may be held for a while.
+        // Detached from the interpreter, because this call may have to wait for the store's lock.
         let counters = py.detach(|| self.running().as_ref().map(|running| running.counters()));
         let stopped = || {
             let name = self.name.to_lowercase();

@@ -28,7 +28,8 @@ pub enum People<'py> {
 }
 
 impl Engine {
-    /// Locks the engine. Callers are detached: the thread that holds the lock may need the interpreter.
+    /// Locks the engine. Callers are detached from the interpreter, because the thread that has the lock may
+    /// need the interpreter.
     fn lock(&self) -> MutexGuard<'_, load::Engine> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use crate::errors::error_of;
 use crate::kind::Kind;
 
-/// The class and the attribute in the filter of a search for people of a profile, and whether they have
-/// passwords.
+/// The object class and the attribute in the filter of a search for people of a profile, and whether these
+/// people have passwords.
 #[pyfunction]
 pub fn profile_facts(profile: &str) -> PyResult<(&'static str, &'static str, bool)> {
     let profile = profile_named(profile)?;

@@ -33,7 +33,8 @@ impl Scenario {
     }
 }
 
-/// Raises if no lane could run the scenario. Returns the counted step if the passes are the operations.
+/// Raises if no lane could run the scenario. Returns the step that counts as an operation; `None` if the
+/// scenario's operations have counted steps of their own.
 #[pyfunction]
 pub fn check_scenario(
     py: Python<'_>,

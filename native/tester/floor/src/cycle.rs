@@ -12,7 +12,7 @@ use socket2::Socket;
 use super::{EVENTS, FAREWELL_BYTES, FloorError, Load, Measured, wait, write};
 use load::{Sources, histogram, now_ns, thread_cpu_ns};
 
-/// The current connection of a place.
+/// One of the open connections. After its operation another connection takes its place.
 struct Cycle {
     socket: Socket,
     /// Whether the request was sent.

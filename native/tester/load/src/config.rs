@@ -54,7 +54,7 @@ pub struct Config<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
-    /// Compares the first answer with a person in full, later answers by length and digest.
+    /// Compares the first answer about a person in full, and later answers by length and digest.
     #[default]
     Digest,
     Full,

@@ -101,8 +101,8 @@ pub(crate) fn directory(
     Ok((compiled, protocol))
 }
 
-/// Checks that a lane could run the scenario against some target. Returns the counted step, if the passes are
-/// the operations.
+/// Checks that a lane could run the scenario against some target. Returns the step that counts as an
+/// operation; `None` if the scenario's operations have counted steps of their own.
 pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     match scenario::read(&spec.text).map(|scenario| scenario.protocol) {
         Ok(scenario::Protocol::Http) => http::check_scenario(spec, tables),

@@ -49,7 +49,7 @@ pub(crate) struct Names {
     pub(crate) connections: BTreeMap<String, Known<Connection>>,
     /// All captures of the file, for messages.
     pub(crate) captures: HashSet<String>,
-    /// Captures in scope, by block, the outermost block first; the flag marks lists.
+    /// The captures of each block in scope, the outermost block first. The flag is set for lists.
     pub(crate) scopes: Vec<HashMap<String, bool>>,
     pub(crate) base: bool,
     /// Environment variables that are used.

@@ -39,7 +39,7 @@ fn old_form(document: &DeTable<'_>) -> Option<usize> {
     requests.map(|(key, _)| key.span().start).next()
 }
 
-/// The keys of a table in the order of the file: the parser sorts them.
+/// The keys of a table in the order of the file, which the parser does not keep.
 pub(crate) fn in_order<'d, 't>(table: &'d DeTable<'t>) -> Vec<(&'d str, usize, &'d Value<'t>)> {
     let entries = table.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span().start, value));
     let mut entries: Vec<_> = entries.collect();

@@ -8,7 +8,7 @@ use wire::ldap::{Outcome, ResultCode};
 /// More connections than any server takes.
 pub(super) const MAX_CONNECTIONS: usize = 256;
 
-/// The limit of the window; a slot is a message id.
+/// The limit of the window. The slot of each outstanding request gives its message id.
 pub(super) const MAX_WINDOW: usize = 65_536;
 
 /// The reason why the work stopped. Completed requests stay in effect; another run skips completed requests.

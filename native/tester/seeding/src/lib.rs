@@ -35,9 +35,9 @@ use session::Session;
 /// The result of [`seed`] or [`remove`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
-    /// People done without a gap, from the first on.
+    /// The number of people done without a gap, from the first on.
     pub done: u64,
-    /// People that this call has added or deleted; the others were added or deleted before.
+    /// The number of people that this call has added or deleted. The others were added or deleted before.
     pub changed: u64,
 }
 
@@ -59,7 +59,8 @@ pub fn seed(
     pipeline::run(config, Work::add(people), range, sessions, progress)
 }
 
-/// The number of the first people, at most `size`, that exist without a gap, however the seeding ended.
+/// The number of people, at most `size`, that exist without a gap from the first person on, however the
+/// seeding ended.
 ///
 /// Bisection finds a person after whom all people are missing. Some of the [`pipeline::REACH`] people before
 /// that person may be missing, so each of them is searched for.

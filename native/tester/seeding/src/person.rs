@@ -105,7 +105,7 @@ impl<'p> Work<'p> {
 
 /// Appends the AttributeList of person `i`.
 ///
-/// ILS clients give the class of an entry in its DN only; other directories need the attribute.
+/// ILS clients give the class of an entry in its DN only. Other directories need the attribute objectClass.
 fn write_attributes(people: &Population, i: u64, out: &mut Vec<u8>) {
     if people.spec().profile != Profile::Ils {
         return people.write_attributes(i, out);

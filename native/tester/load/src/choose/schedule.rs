@@ -191,7 +191,7 @@ struct Stream {
     pace: Pace,
     /// The generator of random gaps; `None` for even arrivals.
     random: Option<fastrand::Rng>,
-    /// Times in ascending order, each with the share from then on; the first is in force.
+    /// Times in ascending order, each with the share that begins at this time. The first share is in force.
     divisions: VecDeque<(u64, Option<Share>)>,
     next_ns: Option<u64>,
     number: u64,

@@ -86,8 +86,8 @@ impl Timers {
         self.0.peek().map(|Reverse((due, ..))| *due)
     }
 
-    /// Removes the first lane if it is due. Returns the due time, the lane and the serial number of its
-    /// sleep.
+    /// Removes the first lane if its wake-up is due. Returns the due time, the lane and the serial number of
+    /// its sleep.
     pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(u64, u32, u32)> {
         if self.peek()? > now_ns {
             return None;

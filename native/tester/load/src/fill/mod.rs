@@ -382,7 +382,7 @@ impl LaneData {
         if let Some(value) = self.values.get_mut(place) {
             value.bytes.clear();
             value.bytes.extend_from_slice(bytes);
-            // The name may have held a list before.
+            // The name may have stood for a list before.
             value.ends.clear();
             value.known = true;
         }

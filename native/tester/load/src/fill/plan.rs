@@ -60,7 +60,7 @@ pub(crate) enum Draw {
     /// Gives the lane a user, if it has none.
     User,
     Iteration,
-    /// A row; `once` for the lifetime of the user.
+    /// A row. If `once` is set, the user has the row for its whole lifetime.
     Row {
         source: usize,
         once: bool,

@@ -33,8 +33,8 @@ pub(crate) struct Requests<'t> {
     pub(crate) next: Cell<usize>,
 }
 
-/// Checks that a lane could run the scenario against some target. Returns the counted step if the operations
-/// are kinds of requests.
+/// Checks that a lane could run the scenario against some target. Returns the step that counts as an
+/// operation; `None` if the scenario's operations have counted steps of their own.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     let target = Target { phases: spec.classes, ..Target::any() };
     let people = Arc::new(VisitorColumns::new(None, 1));

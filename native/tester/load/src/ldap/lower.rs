@@ -22,8 +22,8 @@ const REMOVE: &str = "remove";
 /// Compiles requests of LDAP; the target is `None` if a scenario is only checked.
 pub(crate) struct Requests<'t>(pub(crate) Option<&'t Target>);
 
-/// Checks that a lane could run the scenario against some target. Returns the counted step if the passes are
-/// the operations.
+/// Checks that a lane could run the scenario against some target. Returns the step that counts as an
+/// operation; `None` if the scenario's operations have counted steps of their own.
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     scripted::check(&Requests(None), spec, None, tables)
 }

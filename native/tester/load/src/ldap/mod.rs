@@ -78,7 +78,7 @@ pub struct Choices {
     pub ldaps: Option<(String, u16)>,
 }
 
-/// The endpoints of a target with choices, after [`MAIN`].
+/// The endpoints after [`MAIN`], if the target has alternatives ([`Choices`]).
 const CLEAR: usize = 1;
 const STARTED: usize = 2;
 const LDAPS: usize = 3;

@@ -6,7 +6,8 @@ use wire::ldap::Attributes;
 use super::names::{Names, Person};
 use crate::fill::People;
 
-/// The number of people whose attributes are collected. Every person has attributes of these people only.
+/// The number of people whose attributes are collected. No other person has an attribute that all these
+/// people lack.
 const SAMPLE: u64 = 100;
 
 /// The column of the DN.

@@ -81,7 +81,7 @@ impl FilterPieces {
         if self.whole {
             return Ok(joined(&self.pieces, fields));
         }
-        // With each byte escaped, a field can only be a value; the parser unescapes it.
+        // Each byte is escaped, so a field can only be a value. The parser removes the escapes.
         let escape = |piece: &Piece| match piece {
             Piece::Text(text) => String::from_utf8_lossy(text).into_owned(),
             Piece::Field(number) => fields[*number].iter().map(|byte| format!("\\{byte:02x}")).collect(),

@@ -30,7 +30,7 @@ const BACKOFF_LAST_NS: u64 = SECOND;
 const START_FIRST_NS: u64 = SECOND;
 const START_LAST_NS: u64 = 30 * SECOND;
 
-/// The pause before a pass after passes that failed.
+/// The next pause of a user whose passes fail.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Backoff {
     next_ns: u64,

@@ -167,8 +167,8 @@ fn convert_scenario<L: Lower>(
     Ok((program, Script { plan: Arc::new(plan), sharer }))
 }
 
-/// Checks that a lane could run the scenario against some target. Returns the counted step, if the passes are
-/// the operations.
+/// Checks that a lane could run the scenario against some target. Returns the step that counts as an
+/// operation; `None` if the scenario's operations have counted steps of their own.
 pub(crate) fn check<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,

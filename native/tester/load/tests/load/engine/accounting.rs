@@ -168,7 +168,7 @@ fn a_window_accounts_for_operations_longer_than_itself() {
         before = std::mem::take(&mut stalled);
         stalled.add(engine.drain().unwrap());
     }
-    // No operation ended; the time of operations under way grew by all the time of the lanes.
+    // No operation ended, so the time of operations under way must have grown by all the time of the lanes.
     assert_eq!(stalled.count("lookup"), 0);
     assert_eq!(stalled.underway_ns - before.underway_ns, stalled.lane_ns);
     responder.gate.open();

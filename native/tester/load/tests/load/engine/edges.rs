@@ -134,8 +134,8 @@ fn an_example_belongs_to_the_window_of_its_failure() {
     engine.start_lanes("p", 1).unwrap();
     let mut before = Totals::default();
     run_until(&mut engine, &mut before, |totals| totals.failed("lookup") > 3);
-    // The answer under way was written before the window's end; the later answers have another kind of
-    // failure.
+    // The lookup under way at the window's end fails with one kind of failure, and every later lookup with
+    // another kind.
     responder.gate.shut();
     std::thread::sleep(STALL);
     engine.cut().unwrap();

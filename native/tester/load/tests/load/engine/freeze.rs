@@ -1,4 +1,4 @@
-//! A directory that stops answering for a second, with a known rate and with a closed schedule.
+//! The clocks if a directory stops answering for a second, at a known rate and on a closed schedule.
 
 use std::time::Duration;
 

@@ -406,7 +406,7 @@ fn write_entries(
     ResultCode::SUCCESS
 }
 
-/// The attribute and value of the innermost equality that is not about the class.
+/// The attribute and value of the innermost equality that is not about objectClass.
 fn asked_name<'a>(filter: Filter<'a>) -> Option<(&'a [u8], &'a [u8])> {
     match filter.kind() {
         Kind::And(all) => all.iter().find_map(asked_name),

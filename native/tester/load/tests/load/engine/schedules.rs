@@ -98,7 +98,8 @@ fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
         let (least, most) = (stall_ms - x - 60, stall_ms - x + caught_up_ms + 60);
         assert!((least..=most).contains(&late), "{late} later than {x} ms, not {least} to {most}");
     }
-    // The four lanes were blocked; a clock started at the sending would have measured four late answers.
+    // Each of the four lanes waited for one answer. A clock that starts at the sending measures only these
+    // four late answers.
     assert_eq!(later(&totals, Clock::Service, 500) - kept[0], 4);
     assert!(later(&totals, Clock::Lag, 500) - kept[1] > 400, "the rest shows as schedule lag");
 }
