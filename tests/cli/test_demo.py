@@ -21,7 +21,7 @@ def test_demo_measures_reports_and_skips_measured_points(tmp_path: Path) -> None
     assert title.startswith("embedded, 64 clients")
     assert [head.split()[0], row.split()[0]] == ["Operation", "scenario"]
     first, takes, *_, page, next_, command = ran.err.splitlines()
-    assert "the load generator share" in first
+    assert "shared by the servers and the load generator" in first
     assert takes == "The demo takes 19 to 38 s; Ctrl-C stops it."
     assert page == "report: new/folder/demo.html"
     assert (next_, command) == ("Next, try:", "  sitebench ps serve --entries 10k")

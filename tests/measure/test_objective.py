@@ -275,7 +275,7 @@ def test_objective_on_a_rare_operation_needs_a_longer_window() -> None:
 
 def test_metrics_without_values_per_operation_are_refused() -> None:
     for text in ("cpu<50%", "p99<1s,pages_per_s>1"):
-        with pytest.raises(UnknownValue, match="of all operations together"):
+        with pytest.raises(UnknownValue, match="for all operations together"):
             Objective.parse(text).about_operation("login", 1.0)
 
 

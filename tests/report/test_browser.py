@@ -288,7 +288,7 @@ def test_legend_over_time_matches_the_drawn_lines(
     )
     assert browser.run(legend) == drawn
     said = browser.text("#over-time p[data-choice]:not([hidden])")
-    assert f"came in {width}." in said
+    assert f"in {width}." in said
     assert needs in said
     assert browser.complaints() == []
 

@@ -457,7 +457,7 @@ def phones(directory: LdapDirectory) -> set[str]:
 def test_kept_entries_are_reported_at_the_end(place: Place) -> None:
     head, _, _ = ADDED.partition("  { delete")
     place.write(head.replace("{ add", "{ keep = true, add") + "]\n")
-    ran = place.run(*WHERE).check(0, "stays there: cn=u{user}-{iteration},{base}")
+    ran = place.run(*WHERE).check(0, "stay there: cn=u{user}-{iteration},{base}")
     assert "entries-left" not in ran.out
 
 
@@ -470,7 +470,7 @@ def test_refusal_to_overwrite_states_once_that_changes_are_permanent(place: Plac
     argv = [word for word in WHERE if word != "--i-own-this-target"]
     ran = place.run(*argv)
     ran.check(2)
-    assert ran.err.count("back") == 1, ran.err
+    assert ran.err.count("nothing restores them") == 1, ran.err
 
 
 def test_failure_of_an_operation_is_counted_once(place: Place) -> None:

@@ -227,7 +227,7 @@ def test_entries_that_stay_at_a_target_are_announced(
     ILS.leftovers(IlsOptions(target="ldap://a.example"))()
     assert capsys.readouterr().err == ""
     ILS.leftovers(IlsOptions(scenario=mix, target="ldap://a.example"))()
-    assert "added to ldap://a.example stays there: " in capsys.readouterr().err
+    assert "added to ldap://a.example stay there: " in capsys.readouterr().err
 
 
 def test_options_without_a_file_have_no_scenario(mix: str) -> None:

@@ -125,7 +125,7 @@ def test_site_requires_and_accepts_a_client_certificate(
         assert not ran(address, known, built_in("page"))
         run = ("ps", "run", "page", "--entries", str(PEOPLE), *SHORT)
         asked = (*run, "--target", site.url, "--tls-ca", authority.ca)
-        in_process(*asked).refuse(1, "no client without a certificate", "--tls-cert")
+        in_process(*asked).refuse(1, "requires a client certificate", "--tls-cert")
         done = in_process(*asked, "--tls-cert", ann.cert, "--tls-key", ann.key)
     assert done.code == 0, done.err
     assert done.objects[0]["failures"] == 0
@@ -136,5 +136,5 @@ def test_probe_names_the_tls_problem() -> None:
     with PersonalizedSite(PEOPLE, tls=True) as secure, PersonalizedSite(PEOPLE) as plain:
         with pytest.raises(TlsFailed, match="not signed by a trusted authority"):
             probe(parse_address(secure.url))
-        with pytest.raises(TlsFailed, match="does not speak TLS there"):
+        with pytest.raises(TlsFailed, match="does not use TLS on this port"):
             probe(parse_address(plain.url.replace("http", "https")))
