@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_values_are_written_readable_in_ldif() {
+    fn plain_values_stay_readable_in_ldif() {
         assert_eq!(line(b"Anna Schmidt 42"), "cn: Anna Schmidt 42\n");
         assert_eq!(line(b"a:b < c"), "cn: a:b < c\n");
         assert_eq!(line(b""), "cn: \n");

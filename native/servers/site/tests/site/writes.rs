@@ -127,7 +127,7 @@ fn with_a_row_cache_a_user_never_sees_a_page_older_than_an_answered_update() {
 }
 
 #[test]
-fn a_row_cache_saves_database_reads() {
+fn a_row_cache_reduces_the_number_of_database_reads() {
     for (row_cache, reads) in [(0, 40), (1_000, 20)] {
         let site = Site::with(|config| config.row_cache = row_cache);
         let mut client = site.client();

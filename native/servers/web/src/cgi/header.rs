@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cgi_header_sets_status_type_and_further_lines() {
+    fn a_cgi_header_sets_status_content_type_and_other_header_lines() {
         let output = b"content-type: text/plain\nX-A:  b \r\nStatus: 404 Not here\nConnection: close\n\
             Content-Length: 4\n\nbody";
         let header = Header::read(output).unwrap();

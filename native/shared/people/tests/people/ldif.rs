@@ -27,7 +27,7 @@ fn person(people: &Population, i: u64) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn a_person_written_as_ldif_reads_back_as_the_entry() {
+fn a_person_written_as_ldif_reads_back_as_the_same_entry() {
     for profile in Profile::ALL.into_iter().filter(|profile| *profile != Profile::Ils) {
         let people = population(profile, 1);
         for i in 0..200 {

@@ -587,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_retiring_connection_is_given_up() {
+    fn a_retiring_connection_that_is_lost_is_given_up() {
         let mut pool = pool(None, 1);
         let connection = up(&mut pool, 9);
         pool.count_lane(true);

@@ -143,7 +143,7 @@ proptest! {
 }
 
 #[test]
-fn a_failure_is_described_by_its_last_status_without_secrets() {
+fn a_failure_is_described_with_its_final_status_and_without_secrets() {
     let mut lane = Lane::new(
         "data.who.people = 'seeded'\n[start]\nstep = [{ get = '/', capture.key = { header = 'X' } }]\n\
          [[operation]]\nget = '/s/{key}?page={key}&PHPSESSID=1&code=2&jwt=3&next=/a&u={who.id}'",

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_by_result_is_named_after_the_result_code() {
+    fn a_failure_with_a_result_code_is_named_after_the_code() {
         assert_eq!(Failure::Result("noSuchObject").label(), "result:noSuchObject");
     }
 }

@@ -136,7 +136,7 @@ fn an_answer_with_all_attributes_is_wrong_if_one_attribute_is_requested() {
 }
 
 #[test]
-fn a_refusal_is_named_by_the_targets_result_code_and_the_sequence_continues() {
+fn a_refusal_is_named_after_its_result_code_and_the_sequence_continues() {
     let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), |_| ());
     assert_eq!(totals.kinds(), ["result:unwillingToPerform"]);
     assert!(totals.count("unbind") > 0, "the sequence goes on to its end");

@@ -245,7 +245,7 @@ fn a_row_with_an_unanswered_change_is_not_dealt_again() {
 }
 
 #[test]
-fn lost_rows_are_counted_and_the_remaining_rows_are_dealt_on() {
+fn lost_rows_are_counted_and_only_the_remaining_rows_are_dealt_again() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::start(&people, |tag, number| match tag {
         op::MODIFY_REQUEST if number == 0 => Do::Never,
@@ -333,7 +333,7 @@ fn a_row_that_was_only_read_is_dealt_again() {
 }
 
 #[test]
-fn a_thread_without_an_exclusive_row_is_refused() {
+fn fewer_exclusive_rows_than_threads_are_refused() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let config = json!({

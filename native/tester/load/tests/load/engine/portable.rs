@@ -193,7 +193,7 @@ fn a_portable_request_has_the_parts_that_ldap_clients_need() {
 }
 
 #[test]
-fn a_wrong_person_is_a_wrong_answer_and_the_whole_pass_is_recorded() {
+fn a_wrong_person_is_a_wrong_answer_and_the_sequence_is_recorded_as_failed() {
     let people = people(Profile::Paper, 10);
     let wrong = Responder::lookups(&people, responder::Do::SomebodyElse);
     let config = config(wrong.address, &lookups(1));
@@ -215,7 +215,7 @@ fn a_wrong_person_is_a_wrong_answer_and_the_whole_pass_is_recorded() {
 }
 
 #[test]
-fn a_pass_with_a_single_operation_is_not_continued_at_the_stop() {
+fn a_stopped_portable_user_begins_no_further_operation_on_its_connection() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let config = config(responder.address, &lookups(100));
@@ -374,7 +374,7 @@ fn a_repeat_that_sends_nothing_returns_to_its_caller() {
 }
 
 #[test]
-fn a_stopping_user_ends_a_pass_in_which_only_closing_steps_remain() {
+fn a_stopping_user_completes_a_sequence_that_only_has_to_close_connections() {
     let people = people(Profile::Paper, 10);
     let responder = Responder::right(&people);
     let config = config(responder.address, &lookups(1));

@@ -256,7 +256,7 @@ fn a_connection_that_answers_other_requests_stays_open() {
 }
 
 #[test]
-fn a_lost_retiring_connection_is_not_reopened() {
+fn a_retiring_connection_that_is_lost_is_not_reopened() {
     let holds = Arc::new(AtomicBool::new(false));
     let server = Crowd::start(Manners::default(), {
         let holds = holds.clone();

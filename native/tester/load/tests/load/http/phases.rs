@@ -171,7 +171,7 @@ fn a_request_unfinished_at_the_window_end_is_counted_from_its_connect_on() {
 }
 
 #[test]
-fn every_drain_counts_each_lane_at_its_index() {
+fn every_drain_has_the_request_count_of_each_lane_at_the_lanes_index() {
     let site = Site::right();
     let mut config = kept(&site);
     config["threads"] = json!(2);
