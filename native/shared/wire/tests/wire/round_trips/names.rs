@@ -128,7 +128,9 @@ proptest! {
     }
 
     #[test]
-    fn different_distinguished_names_have_different_normal_forms(one in name(), two in name(), mut choices in choices()) {
+    fn different_distinguished_names_have_different_normal_forms(
+        one in name(), two in name(), mut choices in choices(),
+    ) {
         prop_assume!(one != two);
         prop_assert_ne!(normal(&choices.spell(&one)), normal(&choices.spell(&two)));
     }
