@@ -1,4 +1,5 @@
-//! A filter that was parsed from text is valid; its text parses to the same filter.
+//! A filter that was parsed from text is valid. If it is converted to text, the text parses to the same
+//! filter.
 
 use wire::ber::Reader;
 use wire::ldap::{Filter, filter_text};

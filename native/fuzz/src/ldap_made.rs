@@ -1,4 +1,5 @@
-//! LDAP requests built from parts decode to the same parts; a filter survives conversion to text.
+//! LDAP requests built from parts decode to the same parts. A filter that is converted to text and parsed
+//! again is unchanged.
 
 use arbitrary::{Arbitrary, Unstructured};
 use wire::ber;

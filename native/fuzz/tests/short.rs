@@ -94,7 +94,7 @@ fn short(name: &str) {
     for number in 0..CHANGES {
         let (path, bytes) = &files[dice.roll(files.len())];
         let mut bytes = changed(bytes, &files, &mut dice);
-        // A long input takes as much time as many short inputs.
+        // A long input takes as much time as many short inputs, so few inputs are long.
         if number % 100 == 0 {
             bytes = grown(&bytes, &mut dice);
         }
