@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256, Sha512};
 
 use crate::same;
 
-/// The longest digest with a salt after it.
+/// The length of the longest digest and the longest salt together.
 const MOST_BYTES: usize = 64 + 16;
 
 /// The digest of a quick hash.

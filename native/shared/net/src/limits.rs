@@ -28,9 +28,9 @@ pub const CONNECTIONS: usize = 65_536;
 /// disconnected, too (389-ds: `nsslapd-ioblocktimeout`, 10 s).
 pub const STALL_MS: u64 = 10_000;
 
-/// The bytes that have to move within [`STALL_MS`]: 410 bytes a second, which any modem reached (Apache's
-/// `mod_reqtimeout`: 500). At that rate the longest HTTP head takes forty seconds and an LDAP message three
-/// hours, but a client that sends single bytes is disconnected.
+/// The bytes that have to move within [`STALL_MS`]. This is a rate of 410 bytes a second, which any modem
+/// reached (Apache's `mod_reqtimeout` requires 500). At that rate the longest HTTP head takes forty seconds and the
+/// longest LDAP message takes three hours, but a client that sends single bytes is disconnected.
 pub const STALL_BYTES: usize = 4_096;
 
 /// The limits of the socket layer, for every protocol.
@@ -49,7 +49,7 @@ pub struct SocketLimits {
 
 /// Declares a server's limits in one flat struct, as configurations name them: the protocol's own limits,
 /// followed by the limits of [`SocketLimits`]. The protocol declares `idle_ms` because defaults differ: an
-/// LDAP client keeps a connection for days, a browser for a minute.
+/// LDAP client keeps a connection for days, and a browser keeps it for a minute.
 ///
 /// A line has a limit's name, type and default, and optionally the range that [`within`] checks.
 #[macro_export]

@@ -34,10 +34,10 @@ impl ListenError {
 /// connections faster than a busy thread accepts them.
 const BACKLOG: i32 = 4096;
 
-/// The bytes of answers that the kernel buffers beyond the client's receive window, as many as one write has.
-/// By default the kernel's buffers grow to 2.5 MiB for each client that requests all entries and does not
-/// read; a thousand such clients bring the whole machine's TCP to its limit (`tcp_mem`). The limit does not
-/// slow down clients that read.
+/// The number of bytes of answers that the kernel buffers beyond the client's receive window. It equals
+/// `FLUSH_BYTES`, the size of one write. By default the kernel's buffers grow to 2.5 MiB for each client that
+/// requests all entries and does not read; a thousand such clients bring the whole machine's TCP to its limit
+/// (`tcp_mem`). The limit does not slow down clients that read.
 const UNSENT_BYTES: u32 = 64 << 10;
 
 /// A vanished client is noticed after ten minutes: the kernel probes after five minutes without traffic, and

@@ -40,8 +40,8 @@ struct State {
 }
 
 impl LongWork {
-    /// Notes that a request that is not long has been answered. Costs a load, and a store once per
-    /// millisecond.
+    /// Notes that a request that is not long has been answered. The cost is an atomic load, and about
+    /// one store per millisecond.
     #[inline]
     pub(crate) fn answered_other(&self, now_ms: u64) {
         // Relaxed: a thread may see the time late, and a long request then begins a moment sooner or later.

@@ -30,7 +30,7 @@ const FIRST_GID: u64 = 10_000;
 /// Group ids have 31 bits.
 const GIDS: u64 = (1 << 31) - FIRST_GID;
 
-/// A security group of the domain, as domain controllers create them (MS-ADTS section 2.2.12).
+/// The type of the security groups that domain controllers create (MS-ADTS section 2.2.12).
 const GROUP_TYPE: &[u8] = b"-2147483646";
 
 /// The text before and after a group's number in its description.

@@ -30,7 +30,7 @@ use crate::encoded::{write_attribute, write_attribute_header};
 const START: &[u8] = b"Pw1-";
 const LETTERS: &[u8; 16] = b"bcdfghjkmnpqrstv";
 const DRAWN: usize = 12;
-/// Eight bytes, like slappasswd.
+/// The number of bytes of a salt. Salts of slappasswd have the same length.
 const SALT: usize = 8;
 /// Interval between progress reports while slow hashes are computed.
 const TELL: Duration = Duration::from_millis(100);

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ConfigError, Secret, pem, provider};
 
-/// The most cached sessions, by server name. A lane has one server, which may have several names.
+/// The maximum number of cached sessions. The cache finds a session by the server's name; a lane has one
+/// server, which may have several names.
 const SESSIONS: usize = 64;
 
 /// TLS settings of a client: trusted authorities, and its own certificate.

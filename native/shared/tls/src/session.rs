@@ -18,8 +18,8 @@ use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnectio
 use crate::records::Records;
 use crate::{Acceptor, Connector};
 
-/// Most consecutive socket reads without decrypted data in one read of a session. The bound keeps a peer that sends
-/// only handshakes and empty records from occupying a thread.
+/// The maximum number of consecutive socket reads that yield no decrypted data, in one read of a session. The
+/// limit keeps a peer that sends only handshakes and empty records from occupying a thread.
 const READS: usize = 64;
 
 /// TLS on a socket; the caller passes the socket with each call.

@@ -67,7 +67,7 @@ pub fn header(bytes: &[u8]) -> Result<Option<(usize, usize)>, BerError> {
     if width == 0 {
         return Err(BerError::IndefiniteLength);
     }
-    // Four bytes of length count to 4 GiB, far above every limit here.
+    // Four bytes express lengths up to 4 GiB, which is far above every limit on a message.
     if width > 4 {
         return Err(BerError::LengthTooWide(width));
     }
@@ -265,7 +265,7 @@ pub fn write_boolean(out: &mut Vec<u8>, value: bool) {
 
 /// Appends an element whose content `fill` writes, with a minimal length.
 ///
-/// The content is written after a length of one byte, and moved if its length needs more. For the short
+/// The content is written after a length of one byte, and moved if its length needs more bytes. For the short
 /// elements of messages this is cheaper than a separate buffer.
 #[inline]
 pub fn write_nested<T>(out: &mut Vec<u8>, tag: u8, fill: impl FnOnce(&mut Vec<u8>) -> T) -> T {

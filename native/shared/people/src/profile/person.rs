@@ -159,7 +159,7 @@ impl Person {
         if let Kind::Posix = self.kind {
             write_parts("uidNumber", &[Decimal::new(FIRST_UID + i % UIDS).as_bytes()], out);
             write_parts("homeDirectory", &[b"/home/", LOGIN, number], out);
-            // The syntax allows no characters beyond ASCII.
+            // The syntax of `gecos` allows only ASCII, so the value does not contain the person's name.
             write_parts("gecos", &[b"User ", number], out);
         }
         match (logins, &self.kind) {

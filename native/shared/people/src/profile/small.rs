@@ -143,7 +143,7 @@ impl Locale {
 #[derive(Debug)]
 struct ByLength {
     values: Pool,
-    /// The index is a number of bytes, the element the number of values that are not longer.
+    /// The index is a number of bytes. The element is the number of values that have at most so many bytes.
     up_to: [u32; LONGEST_NAME],
 }
 

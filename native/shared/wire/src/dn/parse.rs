@@ -18,7 +18,7 @@ pub enum DnError {
     NoAttribute(usize),
     #[error("no '=' after the attribute type, at byte {0}")]
     NoEquals(usize),
-    /// A backslash before a character that has no escape with a backslash.
+    /// A backslash before a character that must not follow a backslash.
     #[error("a backslash at byte {0} before neither a special character nor two hexadecimal digits")]
     BadEscape(usize),
     /// An unescaped special character (RFC 4514 section 2.4).
@@ -26,7 +26,7 @@ pub enum DnError {
     Unescaped { at: usize, byte: u8 },
     #[error("the quote at byte {0} is never closed")]
     UnclosedQuote(usize),
-    /// After `#`, not the hexadecimal digits of one primitive BER element.
+    /// The text after `#` is not the hexadecimal form of one primitive BER element.
     #[error("the value at byte {0} starts with '#' and is not one primitive BER element in hexadecimal")]
     BadHex(usize),
 }

@@ -65,7 +65,8 @@ pub fn write_control(out: &mut Vec<u8>, control: &Control<'_>) {
 /// Simple paged results (RFC 2696): requests and answers have the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PagedResults<'a> {
-    /// In a request the entries per page; in an answer an estimate of all entries, zero if unknown.
+    /// In a request, the number of entries per page. In an answer, an estimate of the number of all entries,
+    /// or zero if the server has no estimate.
     pub size: i64,
     /// Empty in the first request and in the last answer.
     pub cookie: &'a [u8],

@@ -224,8 +224,8 @@ fn piece(element: Tlv<'_>) -> Option<Piece<'_>> {
     }
 }
 
-/// RFC 4511 section 4.5.1.7.2: there is at least one piece; `initial` is the first piece and `final` the
-/// last. RFC 4517 section 3.3.30: no piece is empty.
+/// RFC 4511 section 4.5.1.7.2: there is at least one piece; `initial` is the first piece, and `final` is the
+/// last piece. RFC 4517 section 3.3.30: no piece is empty.
 fn check_substrings(content: &[u8]) -> Result<(), DecodeError> {
     let mut fields = Reader::new(content);
     fields.octets()?;

@@ -1,4 +1,4 @@
-//! Classes of characters: dropped characters, spaces, and case folding.
+//! The characters that are dropped or become spaces, and the case folding of characters.
 
 /// The mapping of a character by RFC 4518 section 2.2, before case folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
