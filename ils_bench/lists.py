@@ -43,7 +43,7 @@ def _parts(file: str, separator: str) -> bool:
 def show_columns(columns: Iterable[str]) -> str:
     """Return a colon and column names, for the end of a message.
 
-    Return an empty text without a usual column name: the line could be a row with a password.
+    Return an empty text if no name is usual, because the line could be a row with a password.
     """
     names = list(columns)
     words = {word for name in names for word in re.split(r"[\W_]+", name.lower())}

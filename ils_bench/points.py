@@ -87,7 +87,7 @@ def _scenario(
 
 
 def _check_passes(options: IlsOptions, programs: Sequence[Script]) -> None:
-    """Raise if think times are so long that no pass would be counted."""
+    """Raise if think times are so long that no sequence of steps would be counted."""
     thinking = [program for program in programs if program.counts == SEQUENCE and program.least_s]
     if not thinking or len(thinking) < len(programs):
         return
@@ -103,7 +103,7 @@ def _check_passes(options: IlsOptions, programs: Sequence[Script]) -> None:
         )
     if options.rate is None:
         return
-    # A test in stages has no warm-up: every pass that becomes due counts.
+    # A test in stages has no warm-up, and counts every sequence of steps.
     if options.stages is None and least_s > options.warmup:
         raise BadInput(
             f"a pass of {name!r} takes {lasts} (--session), and the warm-up is "

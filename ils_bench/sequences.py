@@ -8,8 +8,9 @@ A `Sequence` is data: it writes the text of a scenario. A locustfile may have se
         counts="search",
     )
 
-`counts` names the step that is an operation in results, or `sequence` for the whole pass. A step's
-`name` distinguishes steps of one kind: Table 3 looks up other people, and the user.
+`counts` names the step that is an operation in results; with `sequence`, all steps together are one
+operation. A step's `name` distinguishes steps of one kind: Table 3 looks up other people, and the
+user.
 
 `scenarios/` has a file for each operation of the paper's Tables 2 and 3 (pages 8 and 9); some
 profiles have files of their own.
@@ -41,7 +42,7 @@ class BadSequence(BadInput):
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One step of a pass."""
+    """One step of a sequence."""
 
     @property
     def label(self) -> str:
@@ -92,7 +93,7 @@ class Think(Step):
 
 @dataclasses.dataclass(frozen=True)
 class Lookup(Step):
-    """Find one person by name, all attributes unless some are named.
+    """Find one person by name; without `attributes` the answer has all attributes.
 
     `person` is `random`, `current` (the person of the step before), `new`, or `own`: the person
     whom the user stands for as long as the test runs. With `refresh_minutes` the search also keeps
@@ -399,7 +400,7 @@ class _Writer:
         return f"(&{kind}(cn=%))" if self._profile == "ils" else kind
 
     def _scope(self) -> list[str]:
-        """Return the base and scope of a search for people; an ILS has its own class (MS-TAIL)."""
+        """Return lines of base and scope, which a search for people needs at an ILS (MS-TAIL)."""
         if self._profile != "ils":
             return []
         return ['base = "objectClass=rtPerson"', 'scope = "base"']

@@ -151,7 +151,7 @@ def _none_empty(accounts: Accounts) -> None:
 
 
 def none_twice(accounts: Accounts, name: str) -> None:
-    """Raise if two lines have the same account, which would get a wrong password per line."""
+    """Raise if two lines have the same account: a run can send a wrong password for each line."""
     cell, spellings = accounts.table.cell, set[str]()
     place = accounts.table.columns.index(name)
     for row in range(accounts.table.rows):

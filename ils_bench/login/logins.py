@@ -103,7 +103,8 @@ def apply_accounts(options: IlsOptions) -> IlsOptions:
     if isinstance(options, EntriesOption) and not options.is_set("entries"):
         options = replace(options, entries=rows)
     if is_careful(options) and options.threads is None and rows < usable_cores():
-        # Every thread needs a row; a set number of threads prevents a second try with one more.
+        # Every thread needs a row, and a second try of a point would add a thread. There is no
+        # second try if the number of threads is set.
         options = replace(options, threads=min(rows, engine_threads(None)))
     if not (options.wrong and is_careful(options)):
         return options

@@ -24,7 +24,7 @@ GroupSpec = Mapping[str, Any]
 def groups_of(
     spec: GroupSpec | None, population: Population, profile: str, *, auxiliary: bool = False
 ) -> Groups | None:
-    """Return the groups; `auxiliary`: posixGroup is an auxiliary class of the directory."""
+    """Return the groups; `auxiliary` if posixGroup is an auxiliary class of the directory."""
     if spec is None:
         return None
     kind = _CLASSES.get(profile, "groupOfNames")

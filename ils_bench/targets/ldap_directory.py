@@ -45,8 +45,8 @@ class LdapDirectory(InProcess[Directory]):
     People are generated from the seed, under `base`. An LDIF file is loaded beside them, or alone
     with `entries=0`; then its first DN is the default suffix. `schema` is a file with types and
     classes of your own, in the format of OpenLDAP. Any client may write, unless there is an
-    administrator or the directory is read-only. `limits` bound the requests of one client, by the
-    names in `sitebench docs limits`.
+    administrator or the directory is read-only. `limits` bound the requests of one client;
+    `sitebench docs limits` lists their names.
 
     People of the profiles `person`, `posix` and `ad` log in, each with a password of its own or all
     with `one_password`:

@@ -163,7 +163,7 @@ def make_ready(
 def _has_named(
     target: OpenDirectory, names: Names, people: int, *, verified: bool, by_dn: bool
 ) -> None:
-    """Refuse a test whose operations would fail: the directory lacks or hides the last person."""
+    """Refuse a test that would fail, because the directory lacks or hides the last person."""
     from ils_bench.targets.probe import connect, find_entry, missing
 
     last = names.condition(people - 1)

@@ -1,8 +1,8 @@
 """Counters of a directory under cn=Monitor, if the directory has such entries and shows them.
 
 OpenLDAP's back-monitor has such entries (slapd-monitor(5)). Entries are read by name, because a
-search of the whole tree would generate an entry for each connection. A reading is five searches, 2
-ms of CPU per second in ldap3, and the directory counts them as operations.
+search of the whole tree would generate an entry for each connection. Each second, a reading takes
+ldap3 2 ms of CPU for five searches, which the directory counts as operations.
 """
 
 from __future__ import annotations

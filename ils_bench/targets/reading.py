@@ -26,12 +26,12 @@ class AnswerLimits(msgspec.Struct, frozen=True):
 
 
 _MESSAGES_PER_TURN = 100
-"""Number of messages, some 5 ms, after which other greenlets run: if a socket always has data,
-gevent sees neither timeouts nor signals."""
+"""Number of messages, decoded in some 5 ms, after which other greenlets run: if a socket always has
+data, gevent sees neither timeouts nor signals."""
 _AT_ONCE = 16_384
 """Size of a TLS record; its messages are decoded before the clock is checked."""
 _LONGEST_HEAD = 2 + 127
-"""Tag and the longest length of BER (X.690 8.1.3.5)."""
+"""Number of bytes of a tag and of the longest length field in BER (X.690 8.1.3.5)."""
 
 # ldap3 itself cannot decode a referral (RFC 4511 4.1.9) in a result of bind or StartTLS.
 for context in (asn1.BIND_RESPONSE_CONTEXT, asn1.EXTENDED_RESPONSE_CONTEXT):
