@@ -28,7 +28,7 @@ def figures(measured: Tally, scenarios: Sequence[Script]) -> dict[str, Any]:
             changes = sum(
                 _count_succeeded(measured, operation, name) for name in set(operation.changing)
             )
-            # If every step of a pass is a change, the changes are counted, and the pass is not.
+            # Only changes are counted if the counted step, or every step, is a change.
             only_changes = operation.counts in operation.changing or (
                 operation.counts == SEQUENCE and len(operation.changing) == len(operation.steps)
             )

@@ -33,7 +33,7 @@ class PersonalizedSite(InProcess[Site]):
 
     Without a database of your own, the site serves a copy of a generated database, and `close`
     deletes the copy. The generated database is made once and stays in the cache folder. `limits`
-    bound the requests of one client, by the names in `sitebench docs limits`.
+    bound the requests of one client; `sitebench docs limits` lists their names.
     """
 
     suite = SUITE.name
