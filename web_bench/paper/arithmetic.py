@@ -20,7 +20,7 @@ LINE_EFFICIENCY = {"50K": 0.75, "250K": 0.94}
 """Used share of a line, by bytes per connection (capacity table of 1996)."""
 
 BITS_PER_K = {"bits": 1024, "bytes": 8 * 1024}
-"""Bits of a K: in the capacity table of 1996, and in file sizes."""
+"""Bits in a K of bits (capacity table of 1996), and in a K of bytes (file sizes)."""
 
 
 def line_capacity(

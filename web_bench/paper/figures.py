@@ -26,8 +26,8 @@ _HEAD_BYTES = 1_024
 """Largest number of bytes assumed for the head of an answer."""
 
 _OFF_MEAN = 0.05
-"""Largest relative difference, by chance, of the bytes per request from the mean of the files,
-whose sizes are drawn at random."""
+"""Largest relative difference that chance explains between the bytes per request and the mean of
+the files, which are drawn at random and differ in size."""
 
 _WRONG = ("status:", "wrong-")
 _MOST_WRONG = 0.001
@@ -143,7 +143,7 @@ def figure_of(name: str) -> Of:
 
 
 def latency_s(result: PointResult) -> float | None:
-    """Return the mean latency of due requests, with the waiting time of unanswered requests."""
+    """Return the mean latency of requests due in the window; unanswered requests are included."""
     mean_us = result.clocks[LATENCY].mean
     return None if mean_us is None else mean_us / 1e6
 

@@ -182,7 +182,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
         if docroot is None:
             (folder / "docroot").mkdir()
         else:
-            # A configuration could misread characters of the path, so it names this link.
+            # The configuration names this link, because a server could misread the path itself.
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
         install(folder / "programs", request["cgi_program"])

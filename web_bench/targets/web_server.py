@@ -32,7 +32,7 @@ class WebServer(InProcess[Native]):
 
     Without a folder the server has generated pages only. Names that begin with a dot need
     `dot_files`. /cgi-bin/ has only the program of the CGI workloads. `limits` bound the requests of
-    one client, by the names in `sitebench docs limits`.
+    one client; `sitebench docs limits` lists their names.
     """
 
     suite = SUITE.name
