@@ -1,1 +1,1 @@
-"""The highest rate of this machine, which the tester reaches against a bare socket loop."""
+"""The highest rate that the tester reaches on this machine, against a bare socket loop."""
