@@ -79,7 +79,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:
-    """Return the size of the options, or of the paper's example."""
+    """Return the size that the options set; the paper's example has a default."""
     example = typed is None and options.community is None
     return suite.size if example and options.size is None else options.size
 
