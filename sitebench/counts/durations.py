@@ -54,7 +54,7 @@ class Durations(msgspec.Struct, frozen=True):
     intervals: Mapping[str, tuple[float, float | None]] = {}
     """The 95 % intervals of percentiles; an interval without an upper end is one-sided."""
     too_alike: Mapping[str, float] = {}
-    """Seconds of a sufficient window, for percentiles with too correlated half seconds."""
+    """By percentile without an interval, if known: the seconds that a window would need for one."""
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:

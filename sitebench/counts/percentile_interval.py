@@ -52,7 +52,7 @@ _LEAST_INDEPENDENT = 4.0
 """The least number of independent half seconds to which a window has to be equivalent."""
 
 _DOUBT = 0.5
-"""The greatest allowed probability of fewer half seconds than `_LEAST_INDEPENDENT`."""
+"""The greatest allowed probability of fewer independent half seconds than `_LEAST_INDEPENDENT`."""
 
 _WOULD_DO = 3.0
 """A window of this multiple of `_LEAST_INDEPENDENT` usually has an interval."""
@@ -74,7 +74,7 @@ Bounds = tuple[float, float | None]
 class Intervals(msgspec.Struct, frozen=True):
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
-    """Seconds of a sufficient window, for percentiles with too correlated half seconds."""
+    """By percentile without an interval, if known: the seconds that a window would need for one."""
 
 
 def too_alike_to_tell(would_do_s: float) -> str:

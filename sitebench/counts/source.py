@@ -16,7 +16,7 @@ from sitebench._engine import Histogram, Snapshot, StepStats
 from sitebench.counts import metrics
 
 SEQUENCE = "sequence"
-"""Step name under which a whole pass of a program is recorded."""
+"""Step name under which all steps of a program together are recorded."""
 START = "start"
 """Program name of a scenario's `[start]`, which a user does once and which is no operation."""
 

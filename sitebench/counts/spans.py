@@ -57,7 +57,7 @@ class Span(msgspec.Struct, frozen=True):
 
     @property
     def answered_per_s(self) -> float:
-        """The rate of due operations that succeeded, even if they ended after the span."""
+        """The rate of operations that were due in the span and succeeded, even after its end."""
         return (self.operations - self.failures - self.thinking) / self.seconds
 
     def to_json(self) -> dict[str, Any]:

@@ -159,7 +159,10 @@ class _Series:
         return f"{format_rate(float(f'{value:.3g}'))}/s"
 
     def _larger(self, drift: _Drift, limit: float) -> bool:
-        """Whether a drift exceeds `limit`; for logarithms, falls are limited to 1 / (1 + limit)."""
+        """Whether the change of a drift exceeds `limit`, up or down.
+
+        For logarithms, a fall by the factor 1 + `limit` is as large as a rise by this factor.
+        """
         fall = 1 / (1 + limit) - 1 if self._logarithms else -limit
         return not fall <= drift.change <= limit
 
@@ -245,7 +248,7 @@ def _rates(drains: Iterable[tuple[float, float]]) -> Iterator[_Slot]:
 
 
 def _spans(n: int) -> Iterator[tuple[int, int]]:
-    """Yield the whole window, then the half windows at each quarter with enough slots."""
+    """Yield the whole window, and halves that begin at its quarters, unless they are too short."""
     yield 0, n
     if n // 2 >= MIN_SLOTS:
         for quarter in range(3):

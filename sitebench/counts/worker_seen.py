@@ -13,9 +13,9 @@ from sitebench.monitor.use import Use
 class WorkerSeen(msgspec.Struct, frozen=True):
     """Figures of a worker within the measured window.
 
-    `operations` counts every step. `ended` is `left` for a worker that ended before the test with
-    notice, or `lost` without. `missing` counts operations in no report. `skew_s` is the worker's
-    wall clock minus the master's.
+    `operations` counts every step. If a worker ended before the test, `ended` is `left` (it gave
+    notice) or `lost` (it gave none). `missing` counts operations that no report has. `skew_s` is
+    the worker's wall clock minus the master's.
     """
 
     index: int
