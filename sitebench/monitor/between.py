@@ -120,7 +120,7 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
 
 
 def share(part_s: float, seconds: float) -> float:
-    """Return a part of a time, from 0 to 1.
+    """Return a part of a time as a share, at least 0 and at most 1.
 
     The kernel counts in ticks: a core that was busy all the time can have a tick too many, and
     stolen time sometimes decreases.
@@ -173,7 +173,7 @@ def _directory(
 
 
 def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:
-    """Return the sources with missing answers; a source that hangs got no new request."""
+    """Return the sources with missing answers, and sources that hang and so get no new request."""
     earlier_answers = {answers.source: answers for answers in start.answers}
     gaps = []
     for answers in end.answers:
