@@ -20,7 +20,7 @@ _NUMBERS = {int: Integral, float: Real}
 
 
 def check_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Refuse unknown arguments, and arguments of another type, in one line.
+    """Refuse unknown arguments, and arguments of another type, with a message of one line.
 
     Messages of errors name parameters of the function in place of a command's options.
     """
