@@ -73,7 +73,7 @@ def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
-    """Return the sizes with a rate for every operation; raise if no size has."""
+    """Return the sizes that have a rate for every operation; raise if there are none."""
     names = needed(scenario)
     sizes = [size for size in table.sizes if all(name in table.rates_at(size) for name in names)]
     if sizes:

@@ -27,7 +27,7 @@ class Formula(ABC):
 
     _EXCEL: ClassVar[str]
     _SCRIPT: ClassVar[str]
-    """Templates of a class's fields; a field that is a formula becomes its text."""
+    """Templates with names of fields, which are replaced by the fields' texts."""
 
     @abstractmethod
     def value(self, inputs: Mapping[str, float]) -> float: ...

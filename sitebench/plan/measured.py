@@ -160,7 +160,8 @@ def _of_one_kind(
     kinds: dict[bool, PointResult] = {}
     for point in tried:
         for result in point.results:
-            # On an open schedule a web request is counted as a whole pass.
+            # With a set rate the counted step of a web request is another step than without a rate,
+            # so these points are checked separately.
             first = kinds.setdefault(point.spec.rate is None, result)
             if not same_steps(first, result):
                 raise BadInput(

@@ -91,7 +91,7 @@ ANSWERS = {
 
 
 def answer_text(plan: Plan, key: str) -> str:
-    """Return an answer in words; empty for the machines if the plan has no community."""
+    """Return an answer in words; an empty text if the plan does not have this answer."""
     if (value := plan.values.get(key)) is None:
         return ""
     return f"{value:.1%}" if key == "busy" else f"{round_half_up(value):,}"
