@@ -68,7 +68,7 @@ def _once(
     one = replace(alone(script, operation).thinking(_LONG_S), pauses=False)
     last, times = one.counts or SEQUENCE, 1
     if one.counts == SEQUENCE:
-        # The pass ends only after the long think time, so the check waits for the last step.
+        # The operation ends only after the long think time, so the check waits for its last step.
         names = [name for name, _ in operation.steps]
         last = names[-1]
         times = names.count(last)

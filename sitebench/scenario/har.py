@@ -76,7 +76,7 @@ _BEFORE_NAME = re.compile(
 )
 _OBJECT = re.compile(r"\d{1,19}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _KEY = re.compile(r"(?<![A-Za-z])([Ii][Dd]|pk|uuid|key|number)$|[a-z]I[Dd]$")
-"""Ends of the names of JSON members with the number of an object."""
+"""Ends of the names of JSON members that hold the number of an object."""
 _ORIGIN = re.compile("^https?://[^/?#]*|#.*", re.IGNORECASE)
 _OF_CONTENT = re.compile(r">[^<]*\w[^<]*<|(?<![\w-])\d+(?![\w-])")
 """A text between tags or a number, which differ from object to object."""
@@ -199,7 +199,7 @@ class _Step:
     def source(self, value: str, name: str, path: str | None) -> dict[str, str] | None:
         """Return the place of a value in the answer; None if there is none, or several in JSON.
 
-        The number of an object counts if it follows the same `path`, or is under a key of JSON.
+        The number of an object is found after the same `path`, or in a JSON member such as `id`.
         """
         sure = _is_value(value)
         pointers = [p for p in self._members.get(value, ()) if sure or _KEY.search(p)]
@@ -250,7 +250,7 @@ class _Making:
     _credentials: Mapping[str, str]
     """The names of the credentials of the person who recorded, by value."""
     _collects: bool
-    """Whether this pass collects secrets, and writes no scenario."""
+    """Whether the recording is only searched for secrets, before a scenario is made of it."""
     notes: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)

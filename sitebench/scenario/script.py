@@ -103,10 +103,10 @@ class Script:
     keeps_alive: bool = True
     """Whether a user's connection serves more than one request."""
     by_class: bool = False
-    """Whether operations of a single request are kinds of requests, counted for the script."""
+    """Whether operations of one request are kinds of requests, with rows of the script's name."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     least_s: float = 0.0
-    """Sum of the constant think times of a pass, if passes are the operations."""
+    """Sum of the constant think times in a directory's operation, if `counts` is set."""
     own_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Environment variables in place of this process's own."""
     think_s: float = 0.0
@@ -460,7 +460,7 @@ def _bad_file(path: str, error: EngineError) -> BadFile:
 
 
 def _check(script: Script) -> str | None:
-    """Refuse a script that cannot run; return the counted step, if passes are operations."""
+    """Refuse a script that cannot run; return the value of its `counts`."""
     spec = script.checked_spec(dict.fromkeys(script.env, ""))
     try:
         return check_scenario(json.dumps(spec), {**script.own_tables})
