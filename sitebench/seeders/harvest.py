@@ -127,7 +127,7 @@ def _is_any(_: str) -> bool:
     return True
 
 
-# The sizes of these values do not matter: a text fills an entry up to its size.
+# The lengths of these values do not matter, because a text fills the rest of each entry.
 FIELDS = (
     Field("given", "first_name", 400, 40, _is_name),
     Field("family", "last_name", 400, 40, _is_name),

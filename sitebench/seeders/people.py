@@ -36,14 +36,14 @@ class Spec:
     hash: str | None = None
     """The hash of passwords, if the profile has passwords; None is {SSHA}."""
     one_password: str | None = None
-    """The password of all people; None if each person has another password."""
+    """The password of all people; None if people have different passwords."""
     hash_pool: int | None = None
-    """Number of different passwords, which people share in turn; with 0 every person has another
-    password. None is 0 with a quick hash, and DEFAULT_POOL with a slow hash."""
+    """Number of different passwords, which people share in turn; with 0 no two people share one.
+    None is 0 with a quick hash, and DEFAULT_POOL with a slow hash."""
 
     @property
     def pool(self) -> int | None:
-        """Number of different passwords; None if every person has another password."""
+        """Number of different passwords; None if no two people share a password."""
         if self.hash_pool is not None:
             return self.hash_pool or None
         if self.hash is None:
