@@ -86,7 +86,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Returns the argument for the operation, given the default operation."""
     point_options: type[Any]
     sweep: tuple[type[Any], ...] = ()
-    """Classes of options of a sweep over sizes: its own, and the class of a test without a size."""
+    """Two classes of options: of a sweep over sizes, and of a test without a size."""
     several: tuple[str, ...] = ()
     """Options that take several values in a sweep, which measures all values at each size."""
     noun: str
