@@ -45,7 +45,8 @@ def lock_holder(descriptor: int) -> int | None:
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     with contextlib.suppress(OSError):
         for line in Path("/proc/locks").read_text().splitlines():
-            # `1: FLOCK ADVISORY WRITE 20934 fe:00:6138242 0 EOF`; a waiting process has `->`.
+            # A lock is `1: FLOCK ADVISORY WRITE 20934 fe:00:6138242 0 EOF`. The line of a process
+            # that waits for the lock has `->` before FLOCK.
             _, kind, _, _, *rest = line.split()
             if kind == "FLOCK" and rest[1] == f"{device}:{status.st_ino}":
                 return int(rest[0])
