@@ -19,7 +19,7 @@ _T = TypeVar("_T", bound="InProcess[Any]")
 _LOOK_S = 1.0
 """Interval between checks for names that clients request and the server lacks."""
 _HELD = ("entries", "answer_bytes")
-"""Names of counters that are gauges."""
+"""Names of counters that have a current value, and not a total."""
 
 
 def parse_limits(text: str) -> dict[str, int]:
