@@ -1,4 +1,4 @@
-"""The suites, and the facts about a suite that the rooms below use.
+"""The suites, and the facts about a suite that other modules of `sitebench` use.
 
 A suite is a package for one kind of target, with operations, targets and tables. It declares itself
 in `<package>/suite.py`, as `SUITE`; no other module of `sitebench` imports or names a suite. A part
