@@ -45,7 +45,7 @@ log = logging.getLogger("sitebench")
 
 
 def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
-    """Drop the lane classes of a file if tags leave tasks only to its other classes."""
+    """Drop the lane classes of a file if tags select only tasks of its other classes."""
     users = environment.user_classes
     lane_users = suite_run.lane_classes(users)
     other_users = [user for user in users if user not in lane_users]

@@ -213,7 +213,7 @@ class Recorder:
             self._store = RunStore(request.store, create=False, joins=True)
 
     def recording(self, subject: Subject) -> Recording:
-        """Return the destination of one test; only points and sessions use exporter and probe."""
+        """Return the destination of one test; a test in memory uses no exporter and no probe."""
         if self._session is not None:
             return self._session.recording(subject, self._exporter)
         if self._store is None or self._request is None:

@@ -43,7 +43,7 @@ _set_up_logging: Any = setup_logging
 
 _LOOKS_EVERY_S = 1.0
 """Interval at which an idle process checks that its parent lives. The socket may stay open after
-the parent's end, as other children of the parent may hold it."""
+the parent's end, as other children of the parent may have it open too."""
 _SENT_WITHIN_MS = 1_000
 
 

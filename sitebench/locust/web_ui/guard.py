@@ -127,10 +127,10 @@ class Guard:
 
 
 def _cross_site() -> bool:
-    """Return whether the request comes from another site's page, which Locust would allow.
+    """Return whether the request comes from another site's page.
 
-    A request for an image has no `Origin`, but browsers send `Sec-Fetch-Site`. Links to a page are
-    allowed.
+    Locust itself would answer such a request. A request for an image has no `Origin`, but browsers
+    send `Sec-Fetch-Site`. Links to a page are allowed.
     """
     headers = request.headers
     followed = (request.method, headers.get("Sec-Fetch-Dest")) == ("GET", "document")

@@ -88,8 +88,8 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         live = request.endpoint == "sitebench.live"
         policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"
         if request.endpoint == "sitebench.report":
-            # The report may show a stranger's run file, which --out continued. So a sandbox gives
-            # the report an origin of its own.
+            # If --out continued a stranger's run file, the report shows texts of a stranger. So a
+            # sandbox gives the report an origin of its own.
             policy += "; sandbox allow-scripts allow-popups allow-downloads"
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Frame-Options"] = "SAMEORIGIN" if live else "DENY"

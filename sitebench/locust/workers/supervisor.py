@@ -1,7 +1,7 @@
 """`sitebench worker`: keeps Locust workers waiting for masters, one after the other.
 
-A Locust worker ends with its master, and a master with its point: the worker is started again. This
-process does not import Locust, and its children end with it, however it ends.
+A master ends after its point, and its Locust workers end with it, so this process starts new
+workers. It does not import Locust. When it ends, for whatever reason, its children end too.
 """
 
 from __future__ import annotations
