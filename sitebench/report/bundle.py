@@ -26,7 +26,7 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 @functools.cache
 def bundle() -> str:
-    """Return the script, which defines `vegaEmbed`; without `make build`, it is bundled now."""
+    """Return the script, which defines `vegaEmbed`; if `make build` never ran, make it now."""
     try:
         return _FILE.read_text(encoding="utf-8")
     except FileNotFoundError:

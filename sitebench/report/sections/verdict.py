@@ -17,7 +17,7 @@ from sitebench.units import plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _AT_ONCE = {True: 3, False: 1}
-"""How many messages of a remedy are not folded, by whether the remedy is for unusable points."""
+"""The number of messages that are not folded, for a remedy of unusable points (True) or others."""
 
 
 def section(report: Report) -> Section | None:
