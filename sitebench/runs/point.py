@@ -219,7 +219,7 @@ def failing(spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, st
         return [row for row in rows if not row.overlaps]
 
     def whole(row: _R) -> bool:
-        # An arrival whose earlier step failed is in the row of the counted step too.
+        # The row of the counted step also has the arrivals of which an earlier step failed.
         arrives = spec.rate is not None and row.step == SEQUENCE
         return arrives or (row.program, row.step) in counts
 

@@ -48,7 +48,7 @@ _REMEDIES = {
 
 
 class RunStore(Closing):
-    """One open run file; one command writes to it, with processes of its own (`joins`)."""
+    """One open run file; only one command and its own processes (`joins`) write to it."""
 
     def __init__(self, path: Path | str, *, create: bool = True, joins: bool = False) -> None:
         self.path = Path(path)
@@ -162,7 +162,7 @@ class RunStore(Closing):
         return {key: json.loads(value) for key, value in rows}
 
     def add_target(self, facts: Mapping[str, Any]) -> None:
-        """Add the facts of an opened target to the fact `targets`, unless they are there."""
+        """Add the facts of an opened target to the fact `targets`, unless it has them already."""
         targets = self.manifest().get("targets", [])
         if facts not in targets:
             self.set_manifest({"targets": [*targets, dict(facts)]})
