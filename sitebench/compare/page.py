@@ -56,7 +56,7 @@ def _facts(name: str, run: Run) -> str:
 
 
 def comparison_section(report: Report) -> Section | None:
-    """Return the comparison of two runs in their report, or the reason against it."""
+    """Return the comparison of two runs in their report, or why they are not compared."""
     if len(report.runs) != 2 or not any(
         len(report.runs_of(suite, operation)) == 2
         for suite in report.present
