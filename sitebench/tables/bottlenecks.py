@@ -33,7 +33,7 @@ WORDS: dict[str, str] = {
     Grade.NO: "No",
     Grade.UNKNOWN: "Not enough information",
 }
-"""The paper's words, and one of ours (Taken by others): worst first."""
+"""The words for grades, worst first: all are the paper's words, except Taken by others."""
 
 _MOST_COLUMNS = 6
 """On a terminal, up to so many points have a column each; more points have a row each."""
