@@ -138,7 +138,7 @@ class Evidence(Window, frozen=True, kw_only=True):
         target, usable = self.use.target, self.usable_cores
         if target is None or len(usable) == len(self.use.machine.busy_per_core):
             return self.others_cores
-        # The load generator counts if it may run on the target's cores.
+        # Only if the load generator may run on the target's cores, its CPU is subtracted too.
         shared = set(usable) & set(self.use.generator.allowed_cores or usable)
         ours_s = target.cpu_s + (self.use.generator.cpu_s if shared else 0.0)
         busy = (self.allowed_busy or 0.0) * len(usable)

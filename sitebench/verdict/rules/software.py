@@ -29,7 +29,7 @@ _SEVERAL_CORES = 1.5
 """With so many cores, one full thread leaves capacity unused."""
 
 _GAIN = 1.05
-"""The least gain from twice the users: the least difference that a comparison must show."""
+"""The least gain from twice the users that counts; a comparison must show an equal difference."""
 
 
 def serialised_signs(window: Evidence) -> str | None:
