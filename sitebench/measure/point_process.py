@@ -49,7 +49,7 @@ class Request(msgspec.Struct, frozen=True):
     least_workers: int
     """The number of workers that suffice after `--workers-wait`."""
     passwords: Mapping[str, str]
-    """Passwords by environment variable; a process's first environment would show them."""
+    """Passwords by environment variable; in the initial environment, /proc would show them."""
 
 
 def most_s(spec: PointSpec) -> float:

@@ -208,7 +208,7 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Table:
 
 
 def see_limit(highest: HighestRate, tried: Sequence[Probe]) -> Seen | None:
-    """Return how often the rates held and broke; None if the target did not limit both."""
+    """Return how often the rates held and broke; None if the target's limit is not known."""
     if highest.rate is None or highest.ceiling is None or not highest.limit_known:
         return None
 
