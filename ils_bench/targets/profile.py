@@ -14,7 +14,7 @@ from sitebench.targets.tls import Trust
 _T = TypeVar("_T", bound=DirectoryOptions)
 
 _ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"
-"""Capability of Active Directory (MS-ADTS 3.1.1.3.4.3.1). It decides before the schema does, because
+"""Capability of Active Directory (MS-ADTS 3.1.1.3.4.3.1). It decides before the schema does:
 Samba's schema has inetOrgPerson, but people of that class cannot log in at Samba.
 """
 _WHY = {"ad": "it is an Active Directory", "person": "its schema has no RTPerson"}
