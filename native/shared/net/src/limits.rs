@@ -29,8 +29,8 @@ pub const CONNECTIONS: usize = 65_536;
 pub const STALL_MS: u64 = 10_000;
 
 /// The bytes that have to move within [`STALL_MS`]. This is a rate of 410 bytes a second, which any modem
-/// reached (Apache's `mod_reqtimeout` requires 500). At that rate the longest HTTP head takes forty seconds and the
-/// longest LDAP message takes three hours, but a client that sends single bytes is disconnected.
+/// reached (Apache's `mod_reqtimeout` requires 500). At that rate the longest HTTP head takes forty seconds
+/// and the longest LDAP message takes three hours, but a client that sends single bytes is disconnected.
 pub const STALL_BYTES: usize = 4_096;
 
 /// The limits of the socket layer, for every protocol.

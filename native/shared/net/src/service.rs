@@ -72,9 +72,9 @@ pub trait Service {
     /// [`Infallible`](std::convert::Infallible) if there is no such work.
     type Outcome;
 
-    /// The most connections that are read, answered and written as a group. Groups keep each of the three
-    /// paths in the instruction cache and take a lock of the service once. The number is 1 if answers are so
-    /// long that a group's answers would not fit in the cache.
+    /// The maximum number of connections that are read, answered and written as a group. Groups keep each of
+    /// these three paths in the instruction cache and take a lock of the service once. The number is 1 if
+    /// answers are so long that a group's answers would not fit in the cache.
     const GROUP: usize;
 
     /// Reads the clock. Returns milliseconds since any fixed point.

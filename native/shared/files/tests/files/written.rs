@@ -142,7 +142,7 @@ fn a_write_cancelled_at_any_time_is_continued() {
         match written {
             Err(WriteError::Cancelled { missing: now, .. }) => {
                 missing.push(now);
-                // Half a file would be served as if it were complete.
+                // No file may be incomplete, because a server would serve half a file as if it were complete.
                 for i in 0..set.count() {
                     let file = set.file(i).unwrap();
                     let found = fs::metadata(folder.path().join(&file.path()[1..]));

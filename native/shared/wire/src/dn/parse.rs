@@ -33,7 +33,7 @@ pub enum DnError {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// Another pair of the same RDN.
+    /// Another pair of the same RDN follows.
     Plus,
     Separator,
     Input,

@@ -16,7 +16,7 @@ pub enum BodyError {
     BadChunkSize,
     #[error("a chunk that is longer than its size")]
     BadChunkEnd,
-    /// A line with another ending: differences between readers about line endings allow request smuggling.
+    /// Request smuggling is possible if two readers of a request disagree about the ends of lines.
     #[error("a chunk line that does not end in CR LF")]
     BadLineEnd,
     #[error("a chunk line of over {MAX_LINE_BYTES} bytes")]
@@ -128,7 +128,8 @@ impl Body {
             State::Size { line, .. } | State::Trailer { line, .. } if line >= MAX_LINE_BYTES => {
                 return Err(BodyError::LineTooLong);
             }
-            // RFC 9112 sections 7.1 and 7.1.2: lines of heads may end in a bare LF, lines of chunks may not.
+            // RFC 9112 sections 7.1 and 7.1.2: lines of chunks must end in CR LF. Only lines of heads may end
+            // in a bare LF.
             State::Size { seen_cr, .. } | State::Trailer { seen_cr, .. } if seen_cr != (byte == b'\n') => {
                 return Err(BodyError::BadLineEnd);
             }

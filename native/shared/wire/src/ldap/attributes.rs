@@ -24,7 +24,7 @@ impl<'a> Attributes<'a> {
         AttributeIter(Reader::new(self.0))
     }
 
-    /// Whether there are more values than `most`. Reads no more values than the answer needs.
+    /// Whether there are more values than `most`. Reads at most `most` + 1 values.
     pub fn has_more_values(&self, most: usize) -> bool {
         self.iter().flatten().flat_map(|attribute| attribute.values.iter()).nth(most).is_some()
     }

@@ -9,7 +9,7 @@ use crate::ber::{Reader, tag};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// Repeated in every answer.
+    /// The message id, which every answer repeats.
     pub id: i32,
     pub operation: Operation<'a>,
     pub controls: Controls<'a>,
@@ -63,7 +63,7 @@ pub struct SearchRequest<'a> {
     /// The base of the search.
     pub base: &'a [u8],
     pub scope: Scope,
-    /// 0 never, 1 in searching, 2 finding the base, 3 always.
+    /// When the server dereferences aliases: 0 never, 1 in searching, 2 in finding the base, 3 always.
     pub dereference: u8,
     /// 0 for no limit.
     pub size_limit: u32,

@@ -96,7 +96,8 @@ impl<'a> Pieces<'a> {
 pub struct Size {
     /// The number of levels, which is one for a single comparison.
     pub depth: usize,
-    /// The number of comparisons (one per piece of a substring assertion), And, Or and Not.
+    /// The number of comparisons and of And, Or and Not operators. A substring assertion adds one more for
+    /// each of its pieces.
     pub terms: usize,
 }
 

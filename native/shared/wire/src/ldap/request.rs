@@ -17,7 +17,7 @@ pub struct SearchOptions {
     pub time_limit_s: u32,
     /// Whether attributes are returned without values.
     pub types_only: bool,
-    /// 0 never, 1 in searching, 2 finding the base, 3 always.
+    /// When the server dereferences aliases: 0 never, 1 in searching, 2 in finding the base, 3 always.
     pub dereference: u8,
 }
 
