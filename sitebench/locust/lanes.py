@@ -75,7 +75,7 @@ class Lanes:
             self.session.source.stop_lanes(program, 1)
 
     def drain(self, *, shown: bool = True, cut: bool = False) -> Drained:
-        """Take the counts since the last drain; `cut` if this drain is at the edge of a window."""
+        """Take the counts since the last drain; `cut` if a phase begins with this drain."""
         source = self.session.source
         drained = source.cut() if cut else source.drain()
         return self._show(drained) if shown else drained

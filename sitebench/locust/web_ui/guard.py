@@ -73,7 +73,7 @@ class Guard:
             if request.headers.get("Sec-Fetch-Site") in _ELSEWHERE:
                 # The link to this page was on another site, or in a file (setup.py). After a
                 # redirect, the browser would still regard the next request as that site's, and
-                # would send no cookie. If a page of ours leads on, the browser sends the cookie.
+                # would send no cookie. If our own page requests the next page, the cookie is sent.
                 target = html.escape(page)
                 answer = make_response(f'<meta http-equiv="refresh" content="0;url={target}">')
             # Browsers send this cookie only in requests of our own pages; no script may read it.

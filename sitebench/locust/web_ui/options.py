@@ -29,7 +29,7 @@ class SessionOptions:
 
 @dataclass(frozen=True)
 class UiOptions(SessionOptions):
-    """Options of `ui` besides the first values of the form."""
+    """Options of `ui`, in addition to those that set the first values of the form."""
 
     warmup: float = option.duration(0.0, "Warm-up before the measured window: shown, not counted.")
     measure: float | None = option.duration(
