@@ -279,7 +279,7 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _labels_of(spec: PointSpec) -> dict[str, str]:
-    """Return a point's labels besides its operation and size."""
+    """Return a point's labels, without its operation and size."""
     settings = {name: value for name, value in spec.settings.items() if name != "stages"}
     lanes = plural(spec.users, "user")
     labels = {

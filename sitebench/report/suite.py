@@ -67,7 +67,7 @@ class ReportSuite(msgspec.Struct, frozen=True):
     """One operation over sizes, laid out as in the paper, with the paper's figures below."""
     bottlenecks_1997: Sequence[Table] = ()
     printed_1997: Sequence[Folded] = ()
-    """Tables and statements that the paper prints besides figures of operations."""
+    """Tables and statements of the paper that are not figures of operations."""
     charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
     """Charts of all points of one sweep."""
     costs: Callable[[Sequence[tuple[str, Series]]], Table | None] | None = None

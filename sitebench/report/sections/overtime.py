@@ -28,7 +28,7 @@ _NO_LINE = "no line"
 """Name in the legend where no percentile is known."""
 
 _LEAST_PARTS = 5
-"""A line has at least so many parts."""
+"""The least number of parts of a line."""
 
 
 def section(report: Report) -> Section | None:
