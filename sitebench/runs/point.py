@@ -64,7 +64,7 @@ class PointSpec(msgspec.Struct, frozen=True):
     settings: Mapping[str, str] = {}
     repeat: int = 0
     threads: int | None = None
-    """The engine threads of a second try: the load generator was the limit of the first."""
+    """The engine threads of a second try: the load generator was the limit of the first try."""
     method: int = METHOD
 
     def stored(self) -> str:
@@ -239,7 +239,7 @@ class PointResult(Window, frozen=True, kw_only=True):
     settled: Settled
     steps: tuple[StepResult, ...] = ()
     figures: Mapping[str, Any] = {}
-    """Figures of the suite alone, such as pages per second."""
+    """Figures that only points of the suite have, such as pages per second."""
     workers: tuple[WorkerSeen, ...] = ()
     """The processes that made the load; empty if this process made it."""
     sent: int = 0

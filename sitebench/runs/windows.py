@@ -2,9 +2,10 @@
 
     ramp -> warmup -> measure -> after
 
-Each boundary is a cut, so an operation belongs to exactly one phase: the phase in which it was due,
-even if it ends in a later one. Warm-up is recorded, but only `measure` has a result. If the number
-of users changes, `measure` begins again, and the earlier measurements become part of the ramp.
+A drain at each boundary, the cut, separates the operations that were due before it from the
+operations that are due after it. So an operation belongs to exactly one phase, even if it ends in a
+later phase. Warm-up is recorded, but only `measure` has a result. If the number of users changes,
+`measure` begins again, and the earlier measurements become part of the ramp.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class Windows:
         self._on_drain(self.phase, drained)
 
     def enter_phase(self, drained: Drained, phase: Phase) -> None:
-        """End the present phase with this drain, a cut, and begin the next."""
+        """End the present phase with this drain, which is a cut, and begin the next phase."""
         self._count(drained)
         if phase == self.phase == Phase.MEASURE:
             self._set_aside()
