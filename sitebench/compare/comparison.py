@@ -41,7 +41,7 @@ _MOST_LEFT_OUT = 0.25
 _MANY_LEFT_OUT = "more than a quarter of its repeats"
 
 _BEYOND_DRIFT = 2.0
-"""Runs measured apart differ if this factor, or more, lies between their intervals."""
+"""Runs that were not interleaved differ if this factor, or more, lies between their intervals."""
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"

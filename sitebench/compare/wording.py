@@ -16,7 +16,7 @@ _PAIRS = (
 
 
 def meaning(design: Design) -> str:
-    """Return the meaning of the columns; empty for runs measured apart."""
+    """Return the meaning of the columns; empty for runs that were not interleaved."""
     return _PAIRS if design is Design.PAIRS else ""
 
 
