@@ -44,7 +44,7 @@ _THINKING = "thinking"
 
 
 def columns(stages: Stages, spans: Iterable[Span]) -> dict[str, Callable[[Span], str]]:
-    """Return the columns by heading; the first is the begin of a row."""
+    """Return the columns by heading; the first column has the begins of the spans."""
     omitted = _OF_RATES if stages.of_users else _OF_USERS
     if not any(span.thinking for span in spans):
         omitted = (*omitted, _THINKING)
@@ -85,7 +85,7 @@ def spans_table(subject: str, stages: Stages, spans: Sequence[Span]) -> Table:
 
 
 def terminal_spans(results: Sequence[PointResult]) -> list[Table | str]:
-    """Return a table for every result in stages, with notes below the last."""
+    """Return a table for every result in stages, with notes below the last table."""
     staged = [
         (result, stages)
         for result in results

@@ -46,7 +46,7 @@ Row = Sequence[str | Cell]
 
 
 class Table(msgspec.Struct, frozen=True):
-    """Columns and rows under a title; the first `left` columns are words, the others figures."""
+    """Columns and rows under a title; the first `left` columns are words, others are figures."""
 
     title: str
     columns: Sequence[str]
