@@ -28,7 +28,7 @@ _WINDOW_EDGE_OPERATIONS = 2
 """Operations that the edges of the window may cut off; at a low rate this is a large share."""
 
 _CHANCE_DEVIATIONS = 3
-"""A normally distributed number is so many standard deviations too low in one of 700 cases."""
+"""In one of 700 cases a normally distributed number is as many standard deviations too low."""
 
 _MOST_NAMED = 5
 """The highest number of stretches of spans in a sentence; the table of spans has all stretches."""
