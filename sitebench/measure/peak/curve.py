@@ -56,7 +56,7 @@ def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float])
 
 
 def knee(curve: Sequence[Spot]) -> Spot | None:
-    """Return the knee; None if valid points are too few, or if the last has the best ratio."""
+    """Return the knee; None if valid points are too few, or if the last spot has the best ratio."""
     sound = [spot for spot in curve if spot.valid and spot.response_us > 0]
     if len(sound) < _LEAST_SPOTS:
         return None
