@@ -286,7 +286,7 @@ impl Names {
         template.fields().all(|field| match field {
             Field::Base | Field::Choice(_) => true,
             Field::Name(name) => {
-                // Circular values have another message.
+                // A circular value is reported with a message of its own.
                 let value = self.values.get(name).map(|value| &value.what);
                 value.is_some_and(|value| value != template && value.fields().next().is_none())
             }

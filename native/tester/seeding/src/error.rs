@@ -5,7 +5,7 @@ use std::io;
 use people::ContainersError;
 use wire::ldap::{Outcome, ResultCode};
 
-/// More connections than any server takes.
+/// The limit of connections. More connections would only contend for a server's locks.
 pub(super) const MAX_CONNECTIONS: usize = 256;
 
 /// The limit of the window. The slot of each outstanding request gives its message id.

@@ -189,7 +189,7 @@ impl<'p> Pipeline<'p> {
             {}
             self.next = people.start;
             if let Err(source) = connection.flush() {
-                // A server that closes the connection may have sent the reason.
+                // The server may have sent the reason before it closed the connection.
                 self.read(place)?;
                 return Err(broken(&self.server, source));
             }

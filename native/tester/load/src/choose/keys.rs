@@ -84,7 +84,7 @@ impl Keys {
 #[derive(Debug, Clone)]
 struct Zipf {
     count: f64,
-    /// Bounds of the area that points are drawn from; the area of the first rank is cut to its weight.
+    /// The bounds of the area from which points are drawn. The part of the first rank is cut to its weight.
     first: f64,
     last: f64,
     /// The distance below its rank within which a point is accepted without a test.

@@ -221,8 +221,8 @@ impl Engine {
         self.drain_window(false)
     }
 
-    /// Drains at the edge of a window: later snapshots keep operations due before this cut apart. The first
-    /// cut begins a staged schedule.
+    /// Drains at the edge of a window. Later snapshots have separate records for operations due before this
+    /// cut. The first cut begins a staged schedule.
     pub fn cut(&mut self) -> Result<Snapshot, CommandError> {
         self.drain_window(true)
     }
@@ -275,7 +275,7 @@ impl Engine {
     }
 
     /// The rate of an open schedule, and the origin of even arrivals. Both are fixed once the schedule has
-    /// begun: at the start, or at the first cut with stages.
+    /// begun. A schedule with stages begins at the first cut, any other schedule at the start.
     pub fn pace(&self) -> Option<Pace> {
         self.pace.clone()
     }

@@ -1,4 +1,4 @@
-//! The built-in workloads, which are scenario files, compile to the same programs as before.
+//! The built-in workloads, which are scenario files, compile to the programs in `workloads.txt`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;

@@ -336,7 +336,7 @@ impl Ldap {
             ask.captures.iter().for_each(|capture| memory.data.forget(capture.place));
         }
         if !accepted {
-            // These results answer another request than was sent, but they are no refusals.
+            // An unexpected success or compare result is a wrong answer, not a refusal by the target.
             let is_answer = matches!(
                 outcome.code,
                 ResultCode::SUCCESS | ResultCode::COMPARE_FALSE | ResultCode::COMPARE_TRUE

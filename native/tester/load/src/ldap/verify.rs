@@ -99,7 +99,7 @@ impl ExpectedAttributes {
     }
 }
 
-/// The maximum number of digests (64 MiB). With more people, every answer is compared in full.
+/// The maximum number of digests (64 MiB). If there are more people, every answer is compared in full.
 const MOST_DIGESTS: u64 = 8 << 20;
 
 /// For each person the digest of the last right answer, shared by all threads.

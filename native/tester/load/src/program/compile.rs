@@ -592,7 +592,7 @@ impl<'a, R> Compiler<'a, R> {
             labels.push(Label { program, step: step.into(), open, overlaps });
             labels.len() - 1 - self.first_slot
         });
-        // An operation may have the same name as its program.
+        // An operation may have the same name as its program. Then both share this recorder.
         labels[self.first_slot + place].open |= open;
         slot(self.first_slot + place)
     }

@@ -364,7 +364,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             }
             all.push((name.to_owned(), template));
         }
-        // Every request checks these fields again, so their number is limited.
+        // The fields of these lines are checked again for every request, so the number of lines is limited.
         if let Some((_, value)) = self.headers.get(10) {
             self.wrong(value.span().start, "more than 10 header lines of all requests have fields");
         }

@@ -1,4 +1,4 @@
-//! Rows that are dealt once or to one user at a time: users and time after the last row.
+//! Rows that are dealt once or to one user at a time, and users that end after the last row.
 
 use std::time::{Duration, Instant};
 

@@ -826,7 +826,7 @@ fn an_expected_control_must_come_with_the_final_answer() {
         (Do::WithoutPages, &without, None),
         (Do::WithoutPages, text, Some(missing)),
         (Do::Pages, &other, Some("25 entries, success, but control 1.2.840.113556.1.4.31 is missing")),
-        // The control is expected of answers with any result.
+        // An answer must have the control, whatever its result is.
         (
             Do::Code(ResultCode::NO_SUCH_OBJECT),
             &refused,

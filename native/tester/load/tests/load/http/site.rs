@@ -311,7 +311,7 @@ fn page(shared: &Shared, user: u64, what: Do) -> Answer {
     Answer::new(200, page)
 }
 
-/// Escapes like Python's MarkupSafe, which differs from sitebench's site.
+/// Escapes like Python's MarkupSafe. Sitebench's own site escapes differently.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&#34;").replace('\'', "&#39;")
