@@ -49,7 +49,7 @@ def engine_config(
     identity: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    # A scenario's connections that use TLS need the trust, and the address for ldaps.
+    # Connections of a scenario can use TLS: they need its settings, and the address for ldaps.
     choices: dict[str, Any] = {"trust": trust.to_engine()}
     if options.tls_target is not None:
         secure = parse_address(options.tls_target)

@@ -54,7 +54,7 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
     ) -> list[int]:
         """Seed missing people, and reserve the people that lanes will add.
 
-        A command has seeded the missing people before its points.
+        If the test is a point of a command, the command has seeded them already.
         """
         is_foreign = not target.disposable and not self._disposable
         if is_foreign and self.request is None:

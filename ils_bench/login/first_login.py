@@ -87,7 +87,8 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
         changed = _changes(initial, final)
         has_state = any(initial.get(attribute) for attribute in _WRITTEN)
         if set(changed) <= set(_ENTRY) and (changed or has_state):
-            # A second login follows, because the first login clears an old pwdFailureTime.
+            # The first login clears an old pwdFailureTime. Later logins do not, so the changes of a
+            # second login decide.
             time.sleep(_GRAIN_S)
             first = final
             login()

@@ -42,7 +42,7 @@ class Added(msgspec.Struct, frozen=True):
     people: int
     """Upper bound of people in the directory: successful and unanswered adds."""
     gap: int
-    """Upper bound of missing people in a row before further people."""
+    """Upper bound of missing people in a row that further people can follow."""
 
 
 def remove_seeded(target: OpenDirectory) -> None:

@@ -46,7 +46,7 @@ _WORTH_SAYING_S = 10.0
 _IN_MINUTES_S = 300.0
 
 _LOOKED_FOR = 50
-"""Number of samples in the search for later people, before missing people are added."""
+"""Number of later people that are searched, as a sample, before missing people are added."""
 
 _SENT_AT_ONCE = 1_000
 """Upper bound of adds in flight when the directory refuses the first add."""
