@@ -144,7 +144,7 @@ def of_schedule(point: Series) -> bool:
 def peak_reached(points: Sequence[Series]) -> CurvePoint | None:
     """Return the peak of a curve; None if a point outside the curve has a higher rate.
 
-    The peak is unknown then: such a point is a lower bound, had failures or did not settle.
+    Such a point is a lower bound, had failures or did not settle, so the peak is unknown.
     """
     curve_points = curve(points)
     best = peak(curve_points) if curve_points else None

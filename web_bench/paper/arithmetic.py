@@ -60,7 +60,7 @@ class Costs(msgspec.Struct, frozen=True):
 
 
 def rate_of(parts: Sequence[tuple[float, float]]) -> float:
-    """Return the rate of a mix of pairs of share and seconds per request."""
+    """Return the rate of a mix; each part is a pair of share and seconds per request."""
     return 1 / sum(share * cost_s for share, cost_s in parts)
 
 

@@ -146,7 +146,7 @@ def bytes_note(points: Sequence[Series]) -> str:
 
 
 def _over_clients(name: str, points: Sequence[Series]) -> list[Table]:
-    # A scenario file can keep connections, so the counts of connects and requests decide.
+    # Counts show whether connections were kept, because a scenario file can keep them too.
     figures = ("connects_per_s", "requests_per_s")
     opened, requests = (points[0].median(figure_of(figure)) or 0.0 for figure in figures)
     connections = "connections kept" if opened < requests / 2 else "a connection per request"
