@@ -163,7 +163,7 @@ class Tally(msgspec.Struct):
             _add(self.due, totals)
 
     def with_starts(self, earlier: Iterable[Tally]) -> Tally:
-        """Return the tally with users' starts before the window too, because a user starts once."""
+        """Return the tally with earlier steps of `[start]` too, because a user does them once."""
         due = {key: totals for key, totals in self.due.items() if key[0] != START}
         for tally in (*earlier, self):
             for totals in tally.due.values():
