@@ -27,7 +27,7 @@ from sitebench.monitor.throttle import Throttle, io_stalled_s
 
 _THREADS = 128
 _LOOK_THREADS = 256
-"""Number of threads whose states are read at a time; of more threads each is read in turn."""
+"""Number of threads whose states are read at a time; further threads are read in turn."""
 _LOOK_BUDGET = 0.01
 """Share of a core that the reading of states may take; many threads are read less often."""
 _CPU, _SYSTEM, _MINOR, _MAJOR, _READ, _WRITTEN = range(6)
