@@ -98,7 +98,7 @@ def _limit(allowed: Formula) -> Step:
 
 
 def _of_one_kind() -> tuple[Step, ...]:
-    """Return how busy a machine may be: the lower of the limits by headroom and by objective.
+    """Return steps for the share of time that a machine may be busy, by headroom and by objective.
 
     The model is M/M/c: one queue, random arrivals and service times, `cores` operations at once,
     each for `service_s`. An operation waits with Erlang's probability C, and then for service_s /

@@ -50,7 +50,7 @@ def _number(text: str) -> float:
 
 
 def estimable(objective: Objective) -> tuple[float, float]:
-    """Return the percentile and bound for the queueing estimate: the tightest condition."""
+    """Return percentile and bound of the tightest condition, for the queueing estimate."""
     bounds = []
     for condition in objective.conditions:
         if condition.metric not in PERCENTILES or not condition.operator.startswith("<"):

@@ -61,7 +61,7 @@ def _vary(
 ) -> int:
     """Write a row per case, with the law's step for each machine; return the row below.
 
-    A case is an input, its formula and its value; without a formula its cell is an input.
+    A case is an input's key, its formula and its value; without a formula it has an input cell.
     """
     grid.put(row, 1, title, "heading")
     for index, column in enumerate(columns, FIRST_COLUMN):
