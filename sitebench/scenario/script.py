@@ -380,7 +380,7 @@ def _script(
         operations = matches
     base = facts["base"]
     of_environment = base is not None and "{" in base
-    # On a site, data of new people count as well as data of seeded people.
+    # On a site, a scenario needs people even if its data are only new people.
     people = (SEEDED, "new") if facts["protocol"] == HTTP else (SEEDED,)
     script = Script(
         name,
