@@ -2,7 +2,8 @@
 
 The parent writes a JSON line with the configuration to the child's standard input (every user of
 the machine can read arguments). The child answers `{"ready": ...}` or `{"error": ...}`, and answers
-further lines with the state of its service. The child ends with its input, and so with its parent.
+further lines with the state of its service. The child ends when its input ends, and so when its
+parent ends.
 """
 
 from __future__ import annotations
