@@ -92,7 +92,7 @@ def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
 
 
 def start(server: type[_C], options: Any, **overrides: Any) -> _C:
-    """Start the server of a suite's `serve`; messages of errors name options, not parameters."""
+    """Start a server for a `serve` command; messages of errors name options, not parameters."""
     names = (name for name in inspect.signature(server).parameters if name in vars(options))
     same = {name: vars(options)[name] for name in names}
     same |= {"limits": options.limit, "tls": ServerTls.from_options(options) or False}
