@@ -51,9 +51,9 @@ _PRINTED = tuple(
 )
 
 UNPRINTED = {"paper-2500": (3.4, 10_000), "paper-7000": (6.8, 5_000)}
-"""Explanation of the printed answers by machine: the rate of an operation that each session does
-once and that the paper does not print, and the size whose printed rates fit. Both are inferred from
-the answers (docs/planner.md). No plan uses them.
+"""By machine, an explanation of the printed answers: the rate of an operation that each session
+does once and that the paper does not print, and the size whose printed rates fit. Both are inferred
+from the answers (docs/planner.md). No plan uses them.
 """
 
 
