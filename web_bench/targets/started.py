@@ -74,7 +74,7 @@ class Server(msgspec.Struct, frozen=True):
     name: str
     package: str
     template: str
-    """Directives of the user replace lines before `fixed`, or are added before it."""
+    """Directives of the user replace lines above the text of `fixed`, or are added above it."""
     fixed: str
     directive: str
     """Format of a directive."""
