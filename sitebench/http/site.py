@@ -39,7 +39,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
-    """Return a page of a site, of any status; raises without an answer in HTTP."""
+    """Return a page of a site, whatever its status; raise if no answer in HTTP comes."""
     context = trust.context() if address.is_encrypted else None
     connection: http.client.HTTPConnection
     if context is None:
