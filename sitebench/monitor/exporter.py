@@ -1,7 +1,8 @@
 """Counters of another machine, on which Prometheus' node_exporter runs.
 
 A request names the collectors that are needed (`collect[]`), which saves both machines work. An
-exporter without one of these collectors refuses the request, and gets a request for all metrics.
+exporter without one of these collectors refuses the request, and then gets a request for all
+metrics.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ class Exporter:
 
 
 def metrics(text: str, names: Collection[str]) -> dict[str, list[Metric]]:
-    """Return the metrics with these `names` of a page in Prometheus' text format, by name."""
+    """Return the metrics of these names, by name, from a page in Prometheus' text format."""
     # Late: this import takes 0.1 s, and most runs have no exporter.
     from prometheus_client.parser import text_string_to_metric_families
 

@@ -55,7 +55,7 @@ class UnixSocket(msgspec.Struct, frozen=True):
 
 
 def tcp_sockets() -> Iterator[TcpSocket]:
-    """Yield TCP sockets, except in TIME_WAIT; raises OSError without sock_diag."""
+    """Yield TCP sockets, except in TIME_WAIT; raise OSError if sock_diag is missing."""
     for family, length in ((socket.AF_INET, 4), (socket.AF_INET6, 16)):
         for message in _dump(_TCP_REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, _STATES)):
             (state,) = _TCP.unpack_from(message)
@@ -68,7 +68,7 @@ def tcp_sockets() -> Iterator[TcpSocket]:
 
 
 def unix_sockets() -> Iterator[UnixSocket]:
-    """Yield sockets of the Unix domain; raises OSError without sock_diag."""
+    """Yield sockets of the Unix domain; raise OSError if sock_diag is missing."""
     attributes = _SHOW_NAME | _SHOW_PEER
     for message in _dump(_UNIX_REQUEST.pack(socket.AF_UNIX, 0, 0xFFFFFFFF, 0, attributes, 0, 0)):
         _, _, state, inode, _, _ = _UNIX.unpack_from(message)

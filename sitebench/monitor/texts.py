@@ -223,7 +223,7 @@ class CpuHierarchy(msgspec.Struct, frozen=True):
 
 
 def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
-    """Read /proc/self/mountinfo; version 1, which has the quota if both are mounted, is first."""
+    """Read /proc/self/mountinfo; version 1 is first, because it has the quota if it is mounted."""
     hierarchies = []
     for line in mountinfo.splitlines():
         mount_text, _, type_text = line.partition(" - ")
