@@ -49,7 +49,7 @@ def memory(max_bytes: int) -> Iterator[Group]:
 
 @contextlib.contextmanager
 def disk(bytes_per_s: int, folder: Path) -> Iterator[Group]:
-    """Make a group that limits reads and writes of its processes to the disk of a folder."""
+    """Make a group that limits how fast its processes read and write the disk of a folder."""
     device = _disk_under(folder)
     with _group("blkio", "io") as group:
         if group.version == 1:
