@@ -33,7 +33,7 @@ _C = TypeVar("_C", bound="InProcess[Any]")
 
 
 class InProcess(Closing, Generic[_S]):
-    """A server on native threads of this process; `opening` is closed with the server."""
+    """A server on native threads of this process; closing it closes `opening` too."""
 
     def __init__(
         self,
