@@ -30,7 +30,7 @@ impl Matching {
             Self::CaseIgnore => prepare(value, Preparation::IGNORE_CASE, out),
             Self::CaseExact => prepare(value, Preparation::EXACT, out),
             Self::NumericString => prepare_numeric(value, out),
-            Self::TelephoneNumber => prepare_telephone(value, out),
+            Self::TelephoneNumber => return prepare_telephone(value, out),
             Self::OctetString => out.extend_from_slice(value),
             Self::Integer => return number::normalise(value, out),
             Self::Boolean => return normalise_boolean(value, out),

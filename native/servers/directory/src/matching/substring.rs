@@ -30,11 +30,11 @@ impl Matching {
         true
     }
 
-    /// Appends the normal form of a piece; false if the rule has no substrings.
+    /// Appends the normal form of a piece; false if the piece is invalid, or the rule has no substrings.
     pub fn prepare_piece(self, kind: PieceKind, piece: &[u8], out: &mut Vec<u8>) -> bool {
         match self {
             Self::NumericString => prepare_numeric(piece, out),
-            Self::TelephoneNumber => prepare_telephone(piece, out),
+            Self::TelephoneNumber => return prepare_telephone(piece, out),
             Self::OctetString => out.extend_from_slice(piece),
             _ => match self.preparation() {
                 Some(how) => prepare_text_piece(how, kind, piece, out),
@@ -199,5 +199,6 @@ mod tests {
         }
         assert!(!matches(Matching::CaseExact, "Fred", "fr*"));
         assert!(matches(Matching::TelephoneNumber, "+49 (0)30-123 456", "*30123*"));
+        assert!(!Matching::TelephoneNumber.prepare_piece(PieceKind::Any, b" - ", &mut Vec::new()));
     }
 }

@@ -75,10 +75,12 @@ pub fn prepare_numeric(value: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends `value` without spaces and hyphens, in lower case: telephoneNumberMatch (RFC 4518 section
-/// 2.6.3).
-pub fn prepare_telephone(value: &[u8], out: &mut Vec<u8>) {
+/// 2.6.3). Returns whether `value` has any other character: OpenLDAP takes a value without one as invalid.
+pub fn prepare_telephone(value: &[u8], out: &mut Vec<u8>) -> bool {
+    let start = out.len();
     let significant = value.iter().filter(|&&byte| byte != b' ' && byte != b'-');
     out.extend(significant.map(u8::to_ascii_lowercase));
+    out.len() > start
 }
 
 #[inline]
