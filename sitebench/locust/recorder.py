@@ -11,7 +11,6 @@ import msgspec
 from locust.env import Environment
 from msgspec import structs
 
-from sitebench.counts.source import START
 from sitebench.counts.spans import Span
 from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
@@ -117,7 +116,7 @@ class Subject(msgspec.Struct, frozen=True):
                 warnings.append(died)
         result = summarise(
             spec,
-            self._with_starts(windows, windows.measured),
+            windows.with_starts(self.counts),
             self.counts,
             windows.use(),
             target_cores=self.cores,
@@ -131,14 +130,6 @@ class Subject(msgspec.Struct, frozen=True):
             pools=self.pools,
         )
         return structs.replace(result, sent=windows.sent)
-
-    def _with_starts(self, windows: Windows, measured: Tally) -> Tally:
-        """Return the measured window, with the starts of users that came before the window."""
-        if any(program == START for program, _ in self.counts):
-            return measured
-        phases = (Phase.RAMP, Phase.WARMUP)
-        tallies = [tally for phase, tally in windows.tallies.items() if phase in phases]
-        return measured.with_starts(tallies)
 
     def _death(self, windows: Windows) -> PointWarning | None:
         try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import StrEnum
 from itertools import zip_longest
 
@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from sitebench.counts.metrics import ABANDONED, BYTES_OUT, CENSORED, LATENCY
 from sitebench.counts.percentile_interval import Intervals, percentile_intervals
-from sitebench.counts.source import Drained
+from sitebench.counts.source import START, Drained
 from sitebench.counts.spans import SpanCounts
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
@@ -156,6 +156,16 @@ class Windows:
     @property
     def lasted_s(self) -> float:
         return sum(tally.seconds for tally in self.tallies.values())
+
+    def with_starts(self, counts: Collection[tuple[str, str]]) -> Tally:
+        """Return the measured window, with the starts of users that came before the window."""
+        assert self.measured is not None
+        if any(program == START for program, _ in counts):
+            return self.measured
+        phases = (Phase.RAMP, Phase.WARMUP)
+        return self.measured.with_starts(
+            tally for phase, tally in self.tallies.items() if phase in phases
+        )
 
     def use(self) -> Use:
         # A test that is stopped during its first sample has no samples.

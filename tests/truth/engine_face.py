@@ -132,7 +132,7 @@ class _Test:
         )
         result = summarise(
             spec,
-            self.measured,
+            self.windows.with_starts(counts),
             counts,
             self.windows.use(),
             target_cores=None,
