@@ -15,7 +15,7 @@ def test_lower_bound_uses_the_other_loads_of_its_run() -> None:
 
         tally = a_tally()
         tally.cpu_ns = (2_000_000_000,)  # The tester is used up.
-        known = {"workers": (), "used_up_s": None, "sent": 0, "tallies": {}}
+        known = {"workers": (), "used_up_s": None, "sent": 0, "with_starts": lambda counts: tally}
         windows = SimpleNamespace(measured=tally, use=lambda: a_use(0.6), **known)
         counts, there = [("lookup", "lookup")], ("127.0.0.1", 1)
         subject = Subject(a_spec(), dict, None, 1, there, counts, True, lambda: None, {})
