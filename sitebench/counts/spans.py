@@ -126,8 +126,8 @@ class SpanCounts:
         """Divide the load generator's time since the last drain among the spans."""
         begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
         seconds = end_s - begin_s
-        # A single waiting operation may have become due at the moment of the drain.
-        waits = drained.backlog > 1 and 2 * drained.in_flight < drained.lanes
+        # An operation of each thread may have become due at the moment of the thread's drain.
+        waits = drained.backlog > len(cpu_s) and 2 * drained.in_flight < drained.lanes
         late = waits or seconds >= _HELD_BACK_S
         while begin_s < end_s:
             number = int(begin_s // self._span_s)

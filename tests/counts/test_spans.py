@@ -7,6 +7,7 @@ from sitebench.counts.metrics import CENSORED, LAG, LATENCY, THINKING
 from sitebench.counts.source import StepTotals
 from sitebench.counts.spans import Span, SpanCounts
 from sitebench.counts.stages import Stages
+from tests.support.drains import Drain
 
 STEP = ("lookup", "lookup")
 STAGES = Stages.parse("2s:200,1s:200")
@@ -98,3 +99,14 @@ def test_span_is_serialised_with_offered_and_answered_rates() -> None:
     (longer, *_) = counts.spans(Stages.parse("1m:120"), [STEP])
     assert (longer.seconds, longer.asked_per_s, longer.answered_per_s) == (5, 5, 18)
     assert {"latency_us", "lag_us", "begin_s", "seconds"} <= written.keys()
+
+
+def test_span_is_late_if_a_thread_has_two_operations_waiting() -> None:
+    """A single operation may have become due at the moment at which its thread was drained."""
+    counts = SpanCounts(STAGES.span_s)
+    for number, backlog in enumerate((2, 3, 0)):
+        began_ns, ended_ns = number * 1_000_000_000, (number + 1) * 1_000_000_000
+        drained = Drain(began_ns, ended_ns, lanes=4, backlog=backlog, in_flight=1)
+        counts.add_tester(drained, 0, [0.1, 0.1])
+    late = [span.tester_late for span in counts.spans(STAGES, [STEP])]
+    assert late == [0.0, 1.0, 0.0]

@@ -164,7 +164,7 @@ def test_spans_with_a_stalled_tester_are_named(tmp_path: Path) -> None:
     assert sum(map(len, stretches)) < len(spans), named[1]
     late = {each["begin_s"] for each in spans if each["tester_late"] >= 0.5}
     assert late >= {second for each in stretches for second in each}, spans
-    # Two waiting operations need a wait of 10 ms: here neither this span nor the next has one.
+    # Two operations wait on a thread only if one waits for 20 ms.
     for one, after in pairwise(spans):
         if max(each["lag_us"]["max"] for each in (one, after)) < 10_000:
             assert one["tester_late"] < 0.5, (one, after)
