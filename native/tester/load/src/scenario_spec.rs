@@ -26,8 +26,8 @@ pub struct ScenarioSpec {
     pub(crate) bind: Identity,
     /// Paths of the target's programs by kind, with `{size}`, `{content}` and `{copy}`.
     pub(crate) programs: HashMap<String, String>,
-    /// Whether operations are kinds of requests, with rows under the scenario's name. This needs operations
-    /// of one request without fields.
+    /// Whether results have one row for each class of requests, under the scenario's name. All operations
+    /// must be single requests without fields.
     pub(crate) classes: bool,
     /// Whether connections are kept and use HTTP/1.1, whatever the file says.
     pub(crate) keepalive: bool,

@@ -44,8 +44,8 @@ impl OwnedKeys {
         if number < self.size { number } else { self.place }
     }
 
-    /// Marks a person who is updated although another lane may hold the person: from now on the person's page
-    /// proves nothing.
+    /// Marks a person who is updated although another lane may hold the person. From now on this person's
+    /// page cannot prove an update.
     pub fn mark_contested(&mut self, number: u64) {
         self.taken.insert(number);
         self.contested.insert(number);

@@ -92,7 +92,7 @@ impl Line {
     }
 
     /// The time at which the number of arrivals reaches `count`, which must be on this line. This form of the
-    /// root is valid for slope 0, and loses no digits to cancellation at small slopes.
+    /// quadratic formula is valid for slope 0, and loses no digits to cancellation at small slopes.
     fn seconds_at(&self, count: f64) -> f64 {
         let more = count - self.before;
         if more <= 0.0 {
@@ -199,8 +199,8 @@ struct Stream {
     count: f64,
 }
 
-/// A copy of the stream that runs ahead of the taken arrivals and counts due arrivals. It passes each arrival
-/// once, because a backlog may be long.
+/// A copy of the stream that advances ahead of the taken arrivals and counts due arrivals. It passes each
+/// arrival once, because a backlog may be long.
 #[derive(Debug)]
 struct Ahead {
     stream: Stream,

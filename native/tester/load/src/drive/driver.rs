@@ -368,7 +368,7 @@ impl Handle {
 
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been noticed before.
+            // The loss of the thread's channel has already shown a panic.
             let _ = thread.join();
         }
     }

@@ -23,10 +23,10 @@ use crate::record::recorder::Slot;
 /// places, so a freed id is not reused immediately.
 const LAST_ID: usize = 127;
 
-/// The id belongs to no request.
+/// An id that belongs to no request.
 const FREE: u32 = u32::MAX;
 
-/// The id belongs to a request that was abandoned.
+/// An id of an abandoned request.
 const ABANDONED: u32 = u32::MAX - 1;
 
 /// A lane's right to one request in flight on a shared connection.

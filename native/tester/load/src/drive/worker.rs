@@ -145,7 +145,7 @@ pub(crate) struct Worker<P: Protocol> {
     lanes: Vec<Option<(usize, Lane<P>)>>,
     free: Vec<u32>,
     running: u64,
-    /// The number of lanes since the last drain, integrated over time up to `counted_ns`.
+    /// The number of lanes, integrated over time from the last drain up to `counted_ns`.
     lane_ns: u64,
     counted_ns: u64,
     /// Lanes to start, by program.

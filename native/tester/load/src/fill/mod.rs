@@ -253,7 +253,7 @@ const MOST_LIST_BYTES: usize = 16 << 20;
 /// A captured value with a larger capacity is freed at the end of an iteration.
 const MOST_KEPT: usize = 64 << 10;
 
-/// The row number before the first draw.
+/// The row number of a lane that has drawn no row.
 const NONE: u64 = u64::MAX;
 
 /// The drawn values and captures of a lane.
@@ -315,7 +315,6 @@ impl LaneData {
         })
     }
 
-    /// Whether a value has been drawn or captured.
     pub(crate) fn has_value(&self, place: usize) -> bool {
         self.values.get(place).is_some_and(|value| value.known)
     }

@@ -184,7 +184,7 @@ impl Plan {
         Ok(draws)
     }
 
-    /// The rows to give back to other lanes at the end of an operation.
+    /// Draws that give rows back to other lanes at the end of an operation.
     pub(crate) fn given_back(&self, operation: Option<usize>) -> Vec<Draw> {
         let rows = self.draws.iter().filter(|draw| draw.block.operation == operation);
         let rows = rows.filter_map(|draw| match &draw.what {
@@ -409,7 +409,7 @@ impl Plan {
         Ok(text)
     }
 
-    /// Whether a text is the column by which people are identified.
+    /// Whether a text is the column of names by which people are identified.
     pub(crate) fn is_name(&self, text: &Text, source: usize) -> bool {
         matches!(text.pieces[..], [Piece::Cell { source: of, column }] if of == source && self.sources[of].is_name(column))
     }

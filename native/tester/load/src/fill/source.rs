@@ -207,7 +207,7 @@ impl Source {
             return Ok(());
         }
         let mut cell = Vec::new();
-        // For a range, checking the first and the last number is enough.
+        // The first and the last number of a range are enough.
         let step = if matches!(self.rows, Cells::From(_)) { self.count.saturating_sub(1).max(1) } else { 1 };
         let mut next = Some(0);
         while let Some(row) = next.filter(|row| *row < self.count) {

@@ -68,7 +68,6 @@ impl Text {
         }
     }
 
-    /// Places of values that the text needs.
     pub(crate) fn needs(&self) -> impl Iterator<Item = usize> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Value(place) => Some(*place),

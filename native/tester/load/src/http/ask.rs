@@ -13,7 +13,7 @@ use crate::compile_error::{CompileError, Result};
 use crate::fill::Text;
 use crate::scripted::{about, rest};
 
-/// Header lines that the tester writes itself.
+/// Header lines that the load generator writes itself.
 const OWN: [&str; 4] = ["host", "connection", "content-length", "transfer-encoding"];
 
 #[derive(Debug)]
@@ -216,7 +216,7 @@ impl Ask {
     }
 }
 
-/// Refuses a header line that the tester writes itself.
+/// Refuses a header line that the load generator writes itself.
 pub(super) fn check_header(name: &str) -> Result<()> {
     if OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) || !is_header_name(name) {
         return Err(format!("the tester itself writes the header {name}: leave it out").into());

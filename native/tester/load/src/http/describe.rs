@@ -8,7 +8,7 @@ use super::{Http, LaneState};
 use crate::record::report::Report;
 use crate::scripted::hide;
 
-/// Replaces a secret.
+/// The text that replaces a secret.
 const HIDDEN: &str = "...";
 
 impl Http {

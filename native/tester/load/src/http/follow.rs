@@ -100,7 +100,7 @@ impl Http {
         }
     }
 
-    /// Ends a redirect; the arguments are the end of the redirect and the end of the received bytes.
+    /// Ends a redirect. `consumed` is the end of the redirect, `came` the end of the received bytes.
     pub(super) fn end_redirect(
         &mut self,
         request: &Request,
@@ -112,7 +112,7 @@ impl Http {
             return Received::Broken(Failure::Malformed);
         };
         if came > consumed {
-            // The next request is not sent yet, so these bytes do not answer it.
+            // The next request is not sent yet, so these bytes are no answer to it.
             failure = failure.or(Some(Failure::WrongLength));
             lane.keeps = false;
         }

@@ -46,7 +46,7 @@ pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Pro
 /// The number of values of `{copy}` in a program's path: paper 001's "one of 100 identical pages".
 const COPIES: usize = 100;
 
-/// Names of results that are no kinds of requests.
+/// Names of result rows that are not names of request classes.
 const RECORDED: [&str; 6] = ["sequence", "connect", "connecting", "handshake", "first byte", "request"];
 
 impl Requests<'_> {
@@ -96,7 +96,7 @@ impl Lower for Requests<'_> {
         self.ask(place, step, place.scenario.cookies)
     }
 
-    /// The requests of all operations in one deck. Each request has its own row under the scenario's name.
+    /// The requests of all operations in one deck. The row of each request is in the results of the scenario.
     fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>> {
         let Place { spec, scenario, .. } = place;
         let chosen = |name: &str| spec.operation.as_ref().is_none_or(|only| only == name);

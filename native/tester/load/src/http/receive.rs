@@ -243,7 +243,7 @@ impl Http {
         received
     }
 
-    /// Ends an answer; the last argument holds the end of the answer and the end of the received bytes.
+    /// Ends an answer. The last argument holds the end of the answer and the end of the received bytes.
     #[inline]
     fn finish(
         &mut self,

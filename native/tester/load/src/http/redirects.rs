@@ -2,7 +2,7 @@
 
 use super::describe::masked;
 
-/// The number of characters of a long redirect that are kept for output.
+/// Longer redirects are cut to this number of characters for output.
 const LONGEST_SHOWN: usize = 200;
 
 /// The state of a request that follows redirects.

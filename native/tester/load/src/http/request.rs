@@ -26,7 +26,7 @@ impl Request {
         }
     }
 
-    /// Whether the answer has no body, whatever its head says.
+    /// Whether the answer has no body, even if its head announces a body.
     pub(super) fn head_only(&self) -> bool {
         matches!(self, Self::Ask(_, ask) if ask.method == "HEAD")
     }

@@ -25,7 +25,7 @@ pub struct Ask {
     /// The draws of a block whose only step is this request. The program needs no separate op for these
     /// draws.
     pub(super) first: Option<Preparation>,
-    /// Whether the request removes the lane's person to add, if the entry of this person was added before.
+    /// Whether the request removes the lane's person to add, if that person's entry was added before.
     pub(super) removes_taken: bool,
     pub(super) verb: &'static str,
     pub(super) response: u8,
@@ -173,7 +173,7 @@ impl Ask {
         }
         let mut writing = Writing::new(plan, block, &step.controls)?;
         let Written { verb, response, about, frame } = writing.request(&step.verb)?;
-        // Secrets that are literals come from `rest`.
+        // `rest` hides secrets that are written in the file.
         let texts = step.texts();
         let secret =
             texts.iter().filter(|text| text.secrecy == Secrecy::Secret && text.text.literal().is_none());

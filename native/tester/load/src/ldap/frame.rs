@@ -12,7 +12,7 @@ use wire::ber::{self, Reader, tag};
 /// Lengths up to this value take one byte (X.690 8.1.3.4).
 const SHORT: usize = 0x7f;
 
-/// From each of these values on, a length takes one more byte.
+/// At each of these lengths, the encoding of a length takes one more byte.
 const WIDER: [usize; 4] = [0x80, 0x100, 0x1_0000, 0x100_0000];
 
 /// Bytes of the message id with its header.

@@ -39,7 +39,7 @@ impl Lower for Requests<'_> {
         Ok(self.0.map_or(Ok(MAIN), |target| target.endpoint(connection.tls))?)
     }
 
-    /// Once the ring of added people begins again, a person is removed before the person is added.
+    /// Once the ring of added people starts again, a person is removed before being added.
     fn before(&self, place: &Place<'_>, step: &Step) -> Result<Option<(&'static str, Request)>> {
         let Place { script, plan, block, .. } = place;
         match &step.verb {

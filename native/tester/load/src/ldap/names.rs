@@ -35,7 +35,7 @@ pub enum NamesError {
     TooFew { count: u64, listed: u64 },
 }
 
-/// The most characters of a name. A file that is not a list of names has longer lines.
+/// The maximum number of characters of a name. Longer lines indicate a file that is not a list of names.
 const LONGEST: usize = 10_000;
 
 /// Names that follow no rule, by number: a column of a table.

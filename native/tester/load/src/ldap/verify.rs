@@ -70,7 +70,7 @@ const SYNONYMS: [(&str, &str); 17] = [
 /// Object classes that a server may add to an entry or omit.
 const UNSAID_CLASSES: [&[u8]; 2] = [b"top", b"dynamicObject"];
 
-/// The end of the failure's text if an entry fails this check.
+/// The end of a failure's text if an entry is not the whole person.
 pub(super) const NOT_WHOLE: &str = ", but an entry is not the whole person: name what is compared in attributes, or \
     compare single values, as in expect.entry = { cn = \"{person.cn}\" }";
 
@@ -252,7 +252,7 @@ impl Verifier {
         if self.profile == Profile::Ad {
             return Ok(true);
         }
-        // Expected attributes are distinct. So if their number is the number of given attributes, no given
+        // Expected attributes are distinct. So if both entries have the same number of attributes, no given
         // attribute is extra or repeated.
         let names = given.iter().filter_map(Result::ok).map(|attribute| attribute.name);
         Ok(names.filter(|name| !self.is_ignored(name)).count() == count)

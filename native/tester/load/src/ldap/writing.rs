@@ -93,7 +93,6 @@ impl FilterPieces {
     }
 }
 
-/// A part of a text with numbered fields.
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(Vec<u8>),

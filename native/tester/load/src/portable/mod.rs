@@ -137,8 +137,8 @@ impl<P: Protocol> Users<P> {
     fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
         let Compiled { programs, labels, decks, .. } = compiled;
         let decks = decks.iter().map(Deck::new).collect();
-        // A thread of lanes first forks a generator for its arrivals. A fork here, too, makes the same seed
-        // deal the same cards.
+        // A thread of lanes first forks a generator for its arrivals. With the same fork, a seed deals the
+        // same cards here.
         let _ = rng.fork();
         let programs = programs.into();
         Self { programs, names, labels, protocol, decks, rng, dropped: DroppedStates::<P>::default() }

@@ -128,7 +128,7 @@ const SECURE_CONNECT: &str = "secure: connect";
 /// The recorders of the phases of requests, in the order of [`PHASES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Phases {
-    /// From the start of connecting to sending the request.
+    /// From the start of connecting to the sending of the request.
     pub(crate) connecting: Slot,
     /// The TLS handshake of new connections.
     pub(crate) handshake: Slot,
@@ -169,7 +169,7 @@ pub(crate) struct Program<R> {
 }
 
 impl<R> Program<R> {
-    /// Whether recorded times include think times, which is the case if whole passes are counted.
+    /// The recorder of passes (in a program without operations), and of arrivals that no lane has taken.
     pub(crate) fn times_pauses(&self) -> bool {
         self.is_whole && self.counted == self.sequence
     }
@@ -592,7 +592,7 @@ impl<'a, R> Compiler<'a, R> {
             labels.push(Label { program, step: step.into(), open, overlaps });
             labels.len() - 1 - self.first_slot
         });
-        // An operation may have the same name as its program. Then both share this recorder.
+        // An operation may have the same name as its program. Then operation and program share this recorder.
         labels[self.first_slot + place].open |= open;
         slot(self.first_slot + place)
     }

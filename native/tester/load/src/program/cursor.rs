@@ -55,7 +55,7 @@ pub(crate) struct Cursor {
     /// Whether the steps of the first pass are done.
     begun: bool,
     start: Backoff,
-    /// The recorder of the current operation; `None` if no operation has begun.
+    /// The recorder of the whole current operation; `None` if no operation has begun.
     pub(crate) whole: Option<Slot>,
     /// The counted recorder of the current operation: `whole`, or one of its steps.
     pub(crate) counted: Slot,

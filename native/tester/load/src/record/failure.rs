@@ -19,9 +19,9 @@ pub enum Failure {
     Closed,
     /// No answer within the timeout.
     Timeout,
-    /// No local port is left: the tester's limit, not the target's (method rule 13).
+    /// No local port is left: a limit of the load generator, not of the target (method rule 13).
     OutOfPorts,
-    /// No file descriptor is left: the tester's limit, not the target's.
+    /// No file descriptor is left: a limit of the load generator, not of the target.
     OutOfFds,
     /// The TLS handshake or the TLS connection failed.
     Tls(Fault),

@@ -322,7 +322,7 @@ fn merge(recorders: &mut [Recorder], others: &[Recorder]) -> Result<(), Addition
     recorders.iter_mut().zip(others).try_for_each(|(recorder, other)| recorder.merge(other))
 }
 
-/// A thread's recorders by the span in which operations were due, counted from an origin.
+/// A thread's recorders by span: the part of the time since an origin in which an operation was due.
 ///
 /// A recorder is created when the first operation of its span has ended.
 #[derive(Debug)]
@@ -373,7 +373,8 @@ impl Spans {
     }
 }
 
-/// A thread's recorders of operations due since the cut, in the window that the cut ended, and earlier.
+/// A thread's recorders, in three sets: operations due since the cut, in the window that the cut ended, and
+/// earlier.
 #[derive(Debug)]
 pub(crate) struct Split {
     /// The window that the cut ended.
@@ -458,7 +459,8 @@ impl Split {
     /// Begins a new window, of operations due from `now_ns` on.
     pub(crate) fn cut(&mut self, now_ns: u64) {
         self.over_ns = self.over_ns.end..now_ns;
-        // An open schedule has no arrivals after its stages. Users continue until their operations have ended.
+        // Spans of users end at the cut, because users continue until their operations have ended. An open
+        // schedule has no arrivals after its stages.
         if !self.spans.open {
             self.spans.until_ns = self.spans.until_ns.min(now_ns);
         }

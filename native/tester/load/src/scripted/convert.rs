@@ -22,7 +22,7 @@ pub(crate) trait Lower {
     type Request;
     const PROTOCOL: Protocol;
     const CONNECTS: Connects;
-    /// The row of closing a connection.
+    /// The name of the row for closing a connection.
     const CLOSE: &'static str;
     /// Whether users may share connections.
     const SHARES: bool = false;
@@ -47,7 +47,7 @@ pub(crate) trait Lower {
     /// The requests of a step. One of the requests is sent; all have the same probability.
     fn requests(&self, place: &Place<'_>, step: &Step) -> Result<Vec<Self::Request>>;
 
-    /// The program of a scenario whose operations are kinds of requests.
+    /// The program of a scenario whose operations are classes of requests.
     fn whole(&self, _place: &Place<'_>) -> Result<Option<ProgramSpec<Self::Request>>> {
         Ok(None)
     }
@@ -84,7 +84,7 @@ const LONGEST_PAUSE_NS: u64 = 366 * 86_400 * 1_000_000_000;
 /// The most engines that share data.
 const MOST_ENGINES: u64 = 1_000_000;
 
-/// The row of opening a connection.
+/// The name of the row for opening a connection.
 const CONNECT: &str = "connect";
 
 /// The operation in the rows of `[start]`.
@@ -401,7 +401,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     fn iteration(&self, block: &Block, steps: &[Step], scale: f64) -> Result<Steps<L::Request>> {
         let mut out = Vec::new();
         let opened = self.connections.iter().filter(|connection| connection.lives == Lifetime::Iteration);
-        // A connection is opened before its first use.
+        // A connection is opened before the first step that uses it.
         let mut first: Vec<(usize, &Connection)> = opened
             .filter_map(|connection| {
                 let first =
@@ -580,14 +580,14 @@ fn closes(step: &Step, name: &str) -> bool {
     }
 }
 
-/// A pause, limited to a year: scaling to a session could make longer pauses.
+/// A pause of at most a year: scaling to a session could make longer pauses.
 pub(crate) fn think<S>(mean_s: f64, constant: bool) -> program::Step<S> {
     // The cast saturates, and maps NaN to 0.
     let ns = ((mean_s * 1e9).round() as u64).min(LONGEST_PAUSE_NS);
     program::Step::Think(if constant { Think::Constant { ns } } else { Think::Exponential { mean_ns: ns } })
 }
 
-/// Sends one of several requests; all have the same probability.
+/// A step that sends one of several requests; all have the same probability.
 pub(crate) fn one_of<S>(name: &str, requests: Vec<S>) -> Option<program::Step<S>> {
     let ask = |request| program::Step::Request { name: name.to_owned(), request };
     if requests.len() > 1 {

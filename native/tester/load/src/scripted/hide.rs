@@ -21,7 +21,7 @@ pub(crate) fn hide(text: &str, secrets: &[(Vec<u8>, &str)]) -> String {
         .flat_map(|(secret, name)| spellings(secret).into_iter().map(|form| (form, *name)))
         .filter(|(form, _)| !form.is_empty())
         .collect();
-    // A form may be part of another form.
+    // Longer forms come first, because a form may be part of another form.
     forms.sort_by_key(|(form, _)| Reverse(form.len()));
     let mut begins = [false; 256];
     for first in forms.iter().filter_map(|(form, _)| form.chars().next()) {
@@ -113,7 +113,7 @@ fn spelled(secret: &[u8]) -> Vec<String> {
         hex,
         text,
     ];
-    // Servers' messages are written as quoted strings.
+    // Servers' messages are shown as quoted strings.
     let quoted: Vec<_> = forms.iter().map(|form| form.escape_debug().to_string()).collect();
     forms.extend(quoted);
     forms.sort_unstable();

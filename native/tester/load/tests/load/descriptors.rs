@@ -1,4 +1,5 @@
-//! A lack of file descriptors is the tester's own limit: it has its own name and causes no busy loop.
+//! A lack of file descriptors is a limit of the load generator: the failure has its own name and causes no
+//! busy loop.
 //!
 //! The descriptor limit holds for a whole process, so this test runs in its own process.
 

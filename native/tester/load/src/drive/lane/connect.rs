@@ -104,7 +104,7 @@ impl<P: Protocol> Lane<P> {
 
     pub(super) fn say_farewell(&mut self, context: &mut Context<P>) -> Result<usize, Failure> {
         if let Link::Down(reason) = self.link {
-            // If there is no failure, this side closed the connection after its last answer.
+            // Without a failure, this side closed the connection after its last answer.
             return reason.map_or(Ok(0), Err);
         }
         // The buffer may hold requests of a batch in front of the farewell.

@@ -92,7 +92,7 @@ struct Pass {
     due_ns: u64,
     /// The start of the pass. Without an arrival this time decides its window.
     began_ns: u64,
-    /// `began_ns`, moved by the think times and the waits for rows that its times exclude.
+    /// `began_ns` plus the think times and the waits for rows that the times of the pass exclude.
     started_ns: u64,
     /// The think times so far that the times of the pass exclude.
     paused_ns: u64,
@@ -139,7 +139,7 @@ pub(crate) struct Lane<P: Protocol> {
     /// The due time of the current arrival; [`NEVER`] without an arrival.
     due_ns: u64,
     /// The end of the previous step, or of the pause after it. If one arrival leads to several counted steps,
-    /// each of them except the first is due at this time.
+    /// every counted step after the first is due at this time.
     ready_ns: u64,
     /// The end of the current think time within an operation; 0 outside think times.
     thinks_until_ns: u64,

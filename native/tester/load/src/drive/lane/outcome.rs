@@ -138,7 +138,7 @@ impl<P: Protocol> Lane<P> {
         }
         let due_ns = match due_ns {
             0 if slot == self.cursor.counted => began_ns,
-            // Where a step is counted, no window waits for the whole.
+            // If a step is counted, no window waits for the end of the whole pass.
             0 => now_ns,
             due_ns => due_ns,
         };

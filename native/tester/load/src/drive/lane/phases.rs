@@ -43,7 +43,7 @@ impl<P: Protocol> Lane<P> {
         }
     }
 
-    /// Notes the end of a handshake, and records a failed one.
+    /// Notes the end of a handshake, and records the handshake if it failed.
     pub(super) fn end_handshake(&mut self, end: End, turn: &mut Turn<'_, P>, now_ns: u64) {
         let Some(phases) = phases_of::<P>(turn.program).filter(|_| self.began.handshake_ns > 0) else {
             return;

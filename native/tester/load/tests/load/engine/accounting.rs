@@ -168,7 +168,8 @@ fn a_window_accounts_for_operations_longer_than_itself() {
         before = std::mem::take(&mut stalled);
         stalled.add(engine.drain().unwrap());
     }
-    // No operation ended, so the time of operations under way must have grown by all the time of the lanes.
+    // No operation ended, so the time of operations under way must have grown by the lane time of this
+    // period.
     assert_eq!(stalled.count("lookup"), 0);
     assert_eq!(stalled.underway_ns - before.underway_ns, stalled.lane_ns);
     responder.gate.open();
@@ -183,7 +184,7 @@ fn processing_time_lies_between_an_answer_and_the_next_request() {
     let lookup = totals.of("lookup");
     let processing_ns = lookup.counter(Counter::Processing);
     assert!(processing_ns > 0);
-    // A lane's time is either the target's or the tester's.
+    // All of a lane's time is either the target's time or the load generator's.
     let with_target = sum_ns(lookup.clock(Clock::Service));
     assert!(processing_ns as f64 + with_target <= totals.lane_ns as f64 * 1.001, "{totals:?}");
 }

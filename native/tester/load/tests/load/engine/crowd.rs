@@ -19,12 +19,12 @@ use wire::ldap::{Operation, Request, ResultCode, oid, op};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     Answer,
-    /// The answer is sent twice.
+    /// Two copies of the answer.
     Twice,
     Refuse,
-    /// An additional answer to the next message ID.
+    /// An additional answer with the next message ID.
     Foretell,
-    /// An answer to another message ID before the answer.
+    /// An answer with another message ID before the answer.
     WithStranger(i32),
     /// An unsolicited notification before the answer (RFC 4511 section 4.4) that is not a notice of
     /// disconnection.
@@ -170,7 +170,7 @@ struct Session<'s> {
     later: Vec<(Instant, i32, Vec<Vec<u8>>)>,
 }
 
-/// The connection ends.
+/// The reason to leave a session: its connection ends.
 struct Over;
 
 impl<'s> Session<'s> {

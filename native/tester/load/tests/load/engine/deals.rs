@@ -26,7 +26,7 @@ fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
         .unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// A change of an exclusive row, then a compare.
+/// A scenario that changes an entry of an exclusive row and then compares it.
 fn exclusive(rows: u32) -> String {
     format!(
         "[data.n]\nrange = [1, {rows}]\ndeal = 'exclusive'\n[[operation]]\nname = 'own'\nstep = [
@@ -219,7 +219,7 @@ fn a_returned_row_goes_at_once_to_the_lane_that_has_waited_longest() {
     assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
     engine.stop(Duration::from_secs(5)).unwrap();
     let over: Vec<_> = asked(&responder).into_iter().map(|(_, over)| over).collect();
-    // A change and its compare are sent by one lane. The first turns are skipped, because the first lane may
+    // One lane sends a change and then its compare. The first turns are skipped, because the first lane may
     // begin again before the other lanes start.
     let over: Vec<_> = over.chunks_exact(2).map(|pair| pair[0]).skip(20).take(30).collect();
     assert!(over.windows(3).all(|turn| turn[0] != turn[1] && turn[0] != turn[2]), "{over:?}");

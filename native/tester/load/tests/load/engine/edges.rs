@@ -24,7 +24,7 @@ fn cut(engine: &mut Engine, window: &mut Totals) -> u64 {
     end_ns
 }
 
-/// Adds late results of the window until none is missing.
+/// Adds late results until no result of the window is missing.
 fn add_late(engine: &mut Engine, window: &mut Totals) {
     for _ in 0..2_000 {
         std::thread::sleep(Duration::from_millis(5));
@@ -105,7 +105,7 @@ fn arrivals_delayed_over_an_edge_of_a_window_stay_in_their_window() {
 fn a_window_within_a_stall_has_exactly_the_arrivals_due_in_the_window() {
     let (responder, mut engine, pace) = at_work(2);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
-    // Arrivals of the time before the window and arrivals of the window are both served after the window.
+    // Both the arrivals before the window and the arrivals of the window are served after the window.
     responder.gate.shut();
     std::thread::sleep(STALL);
     let start_ns = cut(&mut engine, &mut ramp);

@@ -29,7 +29,7 @@ pub fn people(profile: Profile, size: u64) -> Arc<Population> {
 pub const LOOKUP: &str =
     "{ name = 'lookup', search = '(&(objectClass=RTPerson)(cn={person.cn}))', expect.entry = 'person' }";
 
-/// Adds the next of the run's own people.
+/// Adds the next of the people that the run adds.
 pub const ADD: &str = "{ add = '{newcomer.dn}', entry = 'newcomer' }";
 
 /// Deletes the added person.

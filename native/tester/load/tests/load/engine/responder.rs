@@ -24,7 +24,7 @@ pub const MOST_MESSAGES: usize = 100_000;
 /// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Do {
-    /// The right answer.
+    /// The right answer in another order and case, with operational attributes.
     Right,
     /// The right answer in another order and case, with operational attributes.
     RightButOtherwise,
@@ -176,7 +176,7 @@ impl Drop for Responder {
     }
 }
 
-/// The connection ends.
+/// The reason to stop serving: the connection ends.
 struct Over;
 
 fn serve(shared: &Shared, mut stream: TcpStream, connection: u64) {

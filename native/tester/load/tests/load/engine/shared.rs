@@ -235,7 +235,7 @@ fn a_connection_that_is_silent_for_a_whole_timeout_is_reopened() {
     });
     let text = format!("connection.main = {{ pool = 2, outstanding = 64 }}\n{OWN}");
     let totals = run(&server, &text, &json!({"timeout_ms": 100}), (4, 5_000));
-    // Each user has lost at most one request, because no user sends another request on the silent connection.
+    // Each user loses one request at most, because no user sends a second request on the silent connection.
     let failures = &totals.of("search").failures;
     assert_eq!(failures.keys().collect::<Vec<_>>(), ["timeout"], "{totals:?}");
     assert!(failures["timeout"] <= 4, "{totals:?}");
@@ -614,7 +614,7 @@ impl Plan {
         text + "[[operation]]\nname = 'o'\nstep = [" + &steps.join(", ") + "]"
     }
 
-    /// The maximum number of open connections of a kind.
+    /// The maximum number of open connections of this kind.
     fn most(&self, connection: usize) -> u64 {
         let Kind { pool, outstanding, .. } = self.connections[connection];
         let lanes = (0..self.threads).map(|thread| (self.users + self.threads - 1 - thread) / self.threads);

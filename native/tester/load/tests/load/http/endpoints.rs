@@ -47,7 +47,7 @@ impl Both {
     }
 }
 
-/// Images as kinds of requests, with rows under the scenario's name.
+/// A scenario with classes of images: one row per class, under the scenario's name.
 pub fn kinds(site: &Site, images: u32, secrets: u32) -> Value {
     let image = |name: &str, weight: u32, connection: &str| {
         let step = format!("get = '/image'\non = '{connection}'\nexpect.length = 5480");

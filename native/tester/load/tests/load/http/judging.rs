@@ -102,7 +102,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
     let by_path = ("/{v.id}", "");
     for (data, (path, more), page, remedy) in [
         (shared, by_path, "get = '/{v.id}'", "deal = \"exclusive\""),
-        // The user of the cookie and the user that the page names are the same.
+        // The cookie and the page name the same user.
         (shared, ("/", ", headers.Cookie = 'user={v.id}'"), "get = '/'", "deal = \"exclusive\""),
         (shared, ("/", ", form.user = '{v.id}'"), "get = '/'", "deal = \"exclusive\""),
         (
@@ -116,7 +116,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
         (held_file, by_path, "get = '/{v.id}'", ""),
         (owned, by_path, "get = '/{v.id}'", ""),
         (own_file, by_path, "get = '/{v.id}'", ""),
-        // It is allowed to write a row's value.
+        // A request may write a row's value.
         (file, ("/", ", form.city = '{v.id}'"), "get = '/'", ""),
     ] {
         let looked = match page.contains("expect") {

@@ -41,14 +41,13 @@ fn a_request_lasts_as_long_as_its_phases_together() {
     let config = with_phases(site.config(false, 3, 1));
     let mut tried = Vec::new();
     while !tried.iter().any(|&(pieces, request)| pieces <= request * 1.002) {
-        // A thread that waits for its core while it encodes adds that time to both clocks.
+        // A thread that waits for its core during encoding adds that time to both clocks.
         assert!(tried.len() < 5, "{tried:?}");
         tried.push(pieces_and_requests_ns(&config));
     }
 }
 
-/// Asserts that the phases are right; returns the time of connecting and exchanging, and the time of
-/// requests.
+/// Asserts that the phases are right; returns two times: connecting plus exchanging, and whole requests.
 fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
     let totals = run(config, 1, "secret", 30);
     assert!(totals.kinds().is_empty(), "{totals:?}");

@@ -1,4 +1,4 @@
-//! Files, programs and paths of a scenario as kinds of requests: one deck, and rows under the scenario's
+//! Files, programs and paths of a scenario as classes of requests: one deck, and rows under the scenario's
 //! name.
 
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ fn operations_with_substituted_values_have_their_own_rows() {
         ("", "[[operation]]\nname = 'two'\nget = '/'\nheaders.X = '{random:3}'"),
         ("", "[[operation]]\nname = 'two'\ncounts = 'get'\nstep = [{ get = '/' }]"),
         ("start.step = [{ get = '/' }]\n", "[[operation]]\nname = 'two'\nget = '/'"),
-        // Results use this name for connects.
+        // Results use this name for the opening of connections.
         ("", "[[operation]]\nname = 'connect'\nget = '/'"),
     ] {
         server.seen.lock().unwrap().clear();
