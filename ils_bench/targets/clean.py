@@ -38,7 +38,7 @@ _BLOCK = 1_000
 
 class Added(msgspec.Struct, frozen=True):
     keys: int
-    """Number of keys that the run took, including the keys of failed adds."""
+    """Number of adds of the run, including failed adds."""
     people: int
     """Upper bound of people in the directory: successful and unanswered adds."""
     gap: int
@@ -114,7 +114,8 @@ def remove(
 def _scan_to(reservation: Reservation, added: Added | None) -> int:
     """Return the key up to which removal does not stop at missing people."""
     if added is not None:
-        return min(reservation.start + added.keys, reservation.stop)
+        # Every thread can leave a part of its block unused, and another thread goes on behind it.
+        return min(reservation.start + added.keys + added.gap, reservation.stop)
     if reservation.start < journal.FIRST_ADDED or reservation.sparse:
         return reservation.stop
     # The first chunk can be empty after an interrupted removal.

@@ -189,3 +189,22 @@ def test_clean_finds_the_first_existing_person() -> None:
     assert first_person(config, people, first + 800, first + 5_000) == first + 900
     assert first_person(config, people, first + 1_000, first + 5_000) is None
     directory.stop()
+
+
+@pytest.mark.parametrize("entry_in_filters", [True, False])
+def test_last_people_of_a_run_are_removed_behind_unused_keys_of_a_block(
+    entry_in_filters: bool,
+) -> None:
+    """All people but the last of the second thread have left by themselves, as in `register`."""
+    block, per_thread = clean.KEYS_OF_A_THREAD, (200, 20)
+    blocks = 42
+    last = (blocks + 1) * block + per_thread[1]
+    directory = serving(**({} if entry_in_filters else {"filter_bytes": 4}))
+    target = added(directory, (last - 2, last))
+    (left,) = journal.entries()
+    keys = blocks * block + sum(per_thread)
+    count = clean.Added(keys, keys, len(per_thread) * block)
+    assert clean.remove(left, target, added=count) == 2
+    served = directory.stats()
+    directory.stop()
+    assert served["entries"] == ROOT
