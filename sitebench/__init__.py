@@ -9,8 +9,8 @@ Public names are imported when they are first used.
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # What type checkers take for true, without the import of `typing`.
-if TYPE_CHECKING:  # for type checkers, what each suite's `Suite.exports` says
+TYPE_CHECKING = False  # Type checkers take this name for true, without an import of `typing`.
+if TYPE_CHECKING:  # the names in `exports` of all suites, for type checkers
     from ils_bench.sequences import Add, Bind, Change, Compare, Connect, Delete, Lookup, Modify  # noqa: I001
     from ils_bench.sequences import Refresh, Repeat, Retrieve, Search, Sequence, Think, Unbind
     from ils_bench.targets.ldap_directory import LdapDirectory
@@ -29,7 +29,7 @@ __all__ = ["Add", "Bind", "Change", "Compare", "Connect", "Delete", "Histogram",
 _OWN = {"Histogram": "._engine", "Population": "._engine", "Result": ".api.result",
         "RunFile": ".runs.runfile", "SitebenchError": ".errors", "run": ".api.run"}
 
-if not TYPE_CHECKING:  # for a type checker, a name that is not above is a mistake
+if not TYPE_CHECKING:  # type checkers report names that are not listed above
     def __getattr__(name: str) -> object:
         from sitebench.suite import suites
         for homes in (_OWN, *(suite.exports for suite in suites())):

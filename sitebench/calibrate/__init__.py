@@ -1,1 +1,1 @@
-"""The highest rate that the tester reaches on this machine, against a bare socket loop."""
+"""The highest rate of the load generator on this machine, compared with a bare socket loop."""

@@ -1,5 +1,3 @@
-"""`sitebench compare`: whether two runs, or two targets measured in turn, differ."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

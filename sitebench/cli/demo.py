@@ -1,5 +1,3 @@
-"""`sitebench demo`: a sweep of each suite at its embedded target, and their report."""
-
 from __future__ import annotations
 
 import shlex

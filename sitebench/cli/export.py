@@ -1,5 +1,3 @@
-"""`sitebench export`: run files as text for other programs."""
-
 from __future__ import annotations
 
 import sys
@@ -91,7 +89,7 @@ def as_text(run: RunFile, form: str, rows: str = "points") -> Iterator[str]:
 def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if out == "-":
         if sys.stdout.isatty():
-            # A run file from a stranger can have characters that a terminal obeys.
+            # A run file from a stranger can contain control characters for the terminal.
             lines = (printable(line, len(line)) for line in lines)
         print_lines(lines)
         return

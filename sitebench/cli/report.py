@@ -1,5 +1,3 @@
-"""`sitebench report`: an HTML page of run files, and their figures and tables as files."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

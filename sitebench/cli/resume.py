@@ -1,5 +1,3 @@
-"""`sitebench resume`: repeat the command of a run to measure the missing points."""
-
 from __future__ import annotations
 
 import os

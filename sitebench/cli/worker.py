@@ -1,5 +1,3 @@
-"""`sitebench worker`: generates load for a master, on this machine or another."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

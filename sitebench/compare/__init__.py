@@ -1,1 +1,0 @@
-"""The comparison of two runs: whether they differ, by how much, and how sure the answer is."""

@@ -1,13 +1,7 @@
 """Two runs compared: figures, intervals, and the answer in words.
 
 Every point has a row per measure, and a row differs if the interval around its ratio B/A excludes
-1; docs/comparing.md describes the procedure. Each answer has an A/A null beside it: the same
-procedure, with as many values, on repeats of one side.
-
-Only interleaved repeats always get an answer. Between two runs measured one after the other, the
-machine may change, and no figure of either run shows by how much: repeats of one run differ less
-than runs do. Such runs get a ratio; they get an answer only if the intervals of both medians are
-further apart than any machine drifts.
+1. docs/comparing.md describes the procedure, its A/A null, and runs measured apart.
 """
 
 from __future__ import annotations
@@ -118,7 +112,7 @@ class Row(msgspec.Struct, frozen=True):
     a: tuple[float, ...]
     b: tuple[float, ...]
     alpha: float
-    """Probability that the interval excludes 1 although nothing differs."""
+    """Return each row's part of `alpha`, except the first row's."""
     effect: Effect
     null: Effect | None
     least: int | None

@@ -36,7 +36,7 @@ def effect(a: _Logs, b: _Logs, alpha: float) -> Effect:
 def null(a: _Logs, b: _Logs, alpha: float) -> Effect | None:
     """Compare odd with even repeats of the same side; None if a side has fewer than two repeats.
 
-    A pair is two neighbouring repeats of a side. There are as many pairs as there are of A and B.
+    A pair is two neighbouring repeats of a side. The null has as many pairs as the comparison.
     """
     halves_a, halves_b = odd_and_even(a), odd_and_even(b)
     odd, even = halves_a[0] + halves_b[0], halves_a[1] + halves_b[1]

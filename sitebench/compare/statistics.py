@@ -82,7 +82,7 @@ def _sign_sums(ranks: tuple[int, ...]) -> list[int]:
 
 
 def _cut_count(counts: Sequence[int], alpha: float) -> int:
-    """Return the rank, from either end, of the interval's means; 0 with too few pairs."""
+    """Return how many means from either end are outside the interval; 0 with too few pairs."""
     allowed, below, cut = alpha / 2 * sum(counts), 0, 0
     for count in counts:
         below += count

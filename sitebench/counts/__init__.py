@@ -1,1 +1,0 @@
-"""Counts and durations of a load, and their statistics."""

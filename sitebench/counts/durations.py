@@ -54,7 +54,8 @@ class Durations(msgspec.Struct, frozen=True):
     intervals: Mapping[str, tuple[float, float | None]] = {}
     """The 95 % intervals of percentiles; an interval without an upper end is one-sided."""
     too_alike: Mapping[str, float] = {}
-    """By percentile without an interval, if known: the seconds that a window would need for one."""
+    """For a percentile without an interval: the seconds of a window that would have one, if known.
+    """
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:
@@ -66,7 +67,8 @@ class Durations(msgspec.Struct, frozen=True):
         percentiles = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
         bounds: tuple[str, ...] = ()
         if censored is not None and censored.count:
-            # Below the shortest time of an operation given up, all operations were answered.
+            # Only a percentile at or above the shortest time of a given-up operation is a lower
+            # bound.
             least = censored.min
             ranked = (p for p, ns in percentiles.items() if ns is not None and ns >= least)
             bounds = (*ranked, "max", "mean")

@@ -1,15 +1,8 @@
 """Little's law as a check: lanes that ran are compared with lanes that the clocks explain.
 
 N = X x R, with R the time from the end of an operation to the end of the next operation in a lane.
-Multiplied by the seconds of the window, both sides are lane-seconds, counted independently:
-
-- the lanes that ran, integrated over time;
-- all clocks of all steps: service time, time of operations given up, the engine's own processing,
-  and waiting (thinking, no arrival due, pausing after a failed connection).
-
-An operation is recorded at its end. So the time of operations under way is subtracted at the start
-of the window and added at its end, and the law holds without a steady state. A lost drain, an
-operation counted twice, a wrong clock or a saturated histogram breaks the law.
+Multiplied by the seconds of the window, both sides are lane-seconds. docs/method.md has the terms
+of the clocks' side, and the faults that break the law.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Counter(_Metric):
         return f"{self}_ns" if self.unit == "ns" else str(self)
 
     def figure(self, total: int, operations: int) -> int | float | None:
-        """Return a result's figure: the total, or of a time the microseconds per operation."""
+        """Return the total; for a time, the microseconds per operation."""
         if self.unit != "ns":
             return total
         return total / operations / 1e3 if operations else None

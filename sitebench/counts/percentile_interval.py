@@ -1,8 +1,9 @@
 """Confidence intervals of percentiles, from the spread of the tail over the window.
 
 A percentile is a rank, so its error is the error of a share: the share of operations that take
-longer than a value. The interval reaches from the largest value that surely more operations exceed
-than this share to the smallest value that surely fewer operations exceed (test inversion).
+longer than a value. The lower end is the largest value that surely more than this share of the
+operations exceed, the upper end the smallest value that surely less than this share exceed (test
+inversion).
 
 Operations are not independent: a stall of 20 ms at 10,000/s is one event and 200 samples. So the
 error of a share is estimated from the window's half seconds. Independent operations have binomial
@@ -74,7 +75,8 @@ Bounds = tuple[float, float | None]
 class Intervals(msgspec.Struct, frozen=True):
     bounds: Mapping[str, Bounds] = {}
     too_alike: Mapping[str, float] = {}
-    """By percentile without an interval, if known: the seconds that a window would need for one."""
+    """For a percentile without an interval: how many seconds a window would need for one, if known.
+    """
 
 
 def too_alike_to_tell(would_do_s: float) -> str:
@@ -111,9 +113,10 @@ class _Spread(msgspec.Struct, frozen=True):
 
     share: float
     independent: float
-    """The number of independent operations with the same variance."""
+    """Half seconds of a window that would have an interval; None if this window has one."""
     would_do: float | None = None
-    """The number of half seconds that would suffice, if this window's do not."""
+    """The number of half seconds that a sufficient window has; None if this window is sufficient.
+    """
 
     @property
     def events(self) -> float:
@@ -147,7 +150,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the highest rank up to `rank`, reached surely by more than `share` of samples."""
+        """Return the highest rank up to `rank` that surely more than `share` of all reach."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -159,7 +162,10 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the lowest value from `rank` on, exceeded surely by fewer samples than `share`."""
+        """Return the lowest value from `rank` on that surely less than `share` of all exceed.
+
+        None if too few separate events lie beyond the value.
+        """
         first, last = rank, len(self.values)
         while first < last:
             middle = (first + last) // 2

@@ -1,5 +1,3 @@
-"""The queue of operations that are due and not answered."""
-
 from __future__ import annotations
 
 import math

@@ -22,7 +22,7 @@ from sitebench.counts.stages import Stages
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
 _HELD_BACK_S = 2.0
-"""The load generator had no core if a drain, due every half second, took this long."""
+"""A drain is due every half second: after so many seconds the load generator had no core."""
 
 
 class Span(msgspec.Struct, frozen=True):

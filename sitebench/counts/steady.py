@@ -1,20 +1,14 @@
 """Whether throughput had settled: a slope test over the measured window and its parts.
 
-The window is cut into slots of about half a second. The slope of their rates is Theil and Sen's:
-the median slope of all pairs of slots, which a single slot with another process does not move. The
-significance of a slope depends on the autocorrelation of the rates, because a busy machine is busy
-for seconds at a time. The autocorrelation is estimated from the differences of neighbours, after
-removal of a monotone trend: if slots are independent, a rise is followed by a fall, and in a random
-walk it is not. With few slots the estimate is rounded up, in the target's favour.
+docs/method.md ("Steady state") has the rules. The slope of the rates of half-second slots is Theil
+and Sen's: the median slope of all pairs of slots, which a single slot with another process does not
+move. The significance of a slope depends on the autocorrelation of the rates, which is estimated
+from the differences of neighbours, after removal of a monotone trend: if slots are independent, a
+rise is followed by a fall, and in a random walk it is not. With few slots the estimate is rounded
+up, in the target's favour.
 
-A window is unsettled if its rate has a significant drift of more than `_DRIFT`, in the whole window
-or in a half of it. Halves matter because a window that begins before the target is warm has a
-steady end and no steady mean. If a larger drift is not significant, the window is too short to
-decide; a window of the default length is then made longer (`locust.role_local`).
-
-On an open schedule the throughput is the rate of arrivals. So the logarithm of the slots' mean
-latency is tested in the same way. The growth of the queue is tested too, because operations in the
-queue have no latency yet.
+Halves of the window are tested too, because a window that begins before the target is warm has a
+steady end and no steady mean.
 """
 
 from __future__ import annotations
@@ -95,7 +89,7 @@ class _Drift(msgspec.Struct, frozen=True):
     last: float
     """The value of the fitted line at `end_s`."""
     change: float
-    """The change from `first` to `last`, as a share of the median."""
+    """The change from `first` to `last`, relative to the median."""
     chance: float
     """The p-value of the drift."""
 
@@ -123,7 +117,7 @@ class _Series:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether the change over the whole window is large, even if it is not significant."""
+        """Whether the change over the whole window is large; it may still be chance."""
         return self._larger(self.whole, self._doubt)
 
     @property
@@ -140,7 +134,7 @@ class _Series:
 
     @property
     def wandering(self) -> str:
-        """Evidence that the window is too short: steady rates often vary as much."""
+        """The evidence that the change of the rate may be chance, so the window is too short."""
         chance, allowed = 100 * self.whole.chance, 100 * self.allowed
         return (
             f"{self._name} of half seconds differs so much that a steady one looks like this in "

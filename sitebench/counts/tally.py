@@ -1,5 +1,3 @@
-"""Totals per step over a window."""
-
 from __future__ import annotations
 
 from array import array
@@ -69,7 +67,7 @@ class Tally(msgspec.Struct):
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
-    """The length of several workers' merged windows with which the workers' rates add up."""
+    """For merged windows of several workers: the length for which the workers' rates add up."""
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:

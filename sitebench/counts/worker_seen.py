@@ -1,5 +1,3 @@
-"""Figures of a worker of a distributed test."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The part of a test's load that one of its processes makes."""
-
 from __future__ import annotations
 
 import math

@@ -1,1 +1,0 @@
-"""HTTP for every suite of web servers: scenarios and addresses."""

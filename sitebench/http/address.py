@@ -1,5 +1,3 @@
-"""The address of a web site."""
-
 from __future__ import annotations
 
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""The mix of a measured window: how often each kind of request or operation came."""
+"""The mix of a measured window: the number and the share of each class of operations."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _Keeping = TypeVar("_Keeping", bound=Any)
 
 
 def settle_keepalive(options: _Keeping, script: Script | None) -> _Keeping:
-    """Return options with `keepalive` set, which a scenario determines if there is one."""
+    """Return options with `keepalive` set: by the scenario, if there is one."""
     keepalive: bool | None = options.keepalive
     if script is None:
         return replace(options, keepalive=bool(keepalive))

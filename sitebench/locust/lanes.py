@@ -24,9 +24,10 @@ log = logging.getLogger("sitebench")
 _STALL_S = 5.0
 _STOP_TIMEOUT_S = 5.0
 """The longest time for connecting. A request at the window's end may have to connect first, and may
-then end later than its timeout by up to this time."""
+end later than its timeout by this time.
+"""
 _LATE_S = 0.02
-"""Interval of the checks whether all operations due in the window have ended."""
+"""Interval between checks whether all operations due in the window have ended."""
 
 
 def no_files() -> OutOfDescriptors:

@@ -32,8 +32,7 @@ from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_
 
 T = TypeVar("T")
 _EARLY_S = 0.5
-"""If the window of a test in stages is shorter than the stages by more than this, the test was
-stopped, or still runs."""
+"""A test in stages was stopped, or still runs, if its window is shorter than the stages by more."""
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:

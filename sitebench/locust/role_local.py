@@ -107,7 +107,8 @@ class LocalRole(Role):
                 load.drain()
                 if recording is not None:
                     recording.watch()
-                # Before the phases begin, some users have not started yet.
+                # Users who have not started yet still have data, so the test does not end before
+                # its phases.
                 if load.used_up and self._timer is not None:
                     self._end_used_up(self._timer)
                 self._ended.wait(TICK_S)
@@ -169,7 +170,7 @@ class LocalRole(Role):
         measured = windows.measured
         lost = windows.lost_rows
         cause = "no row was left" if lost else "data used up"
-        # Users with few rows may end before others have started.
+        # A user with few rows may end before the other users have started.
         nothing = measured is None or not measured.merge_steps(recording.subject.counts).count
         if nothing and self._measure_s is not None:
             shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
@@ -280,7 +281,7 @@ class LocalRole(Role):
 def _refuse_idle(lane_users: Iterable[type[Any]], users: Iterable[type[Any]]) -> None:
     """Raise if tags leave a lane class without a task.
 
-    In such a test the users would fail, and their lanes would go on.
+    In such a test Locust's users would fail, while their lanes continue.
     """
     idle = [user.__name__ for user in lane_users if not user.tasks]
     if not idle:

@@ -6,7 +6,8 @@ after its test and the clean-up. The process ends when the other side closes the
 
 from __future__ import annotations
 
-from sitebench.locust.process import isolate  # First: Locust patches what it imports.
+# This import comes first, because an import of Locust patches modules.
+from sitebench.locust.process import isolate
 
 # isort: split
 import contextlib

@@ -1,5 +1,3 @@
-"""A suite's part in a Locust test: its target, its recordings, its lanes."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

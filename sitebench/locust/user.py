@@ -1,5 +1,3 @@
-"""A Locust user that is one lane of a program."""
-
 from __future__ import annotations
 
 import functools

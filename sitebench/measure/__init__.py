@@ -1,1 +1,0 @@
-"""Measurement of a point or of a sweep of points, and judgement by objectives."""

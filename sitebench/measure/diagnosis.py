@@ -45,7 +45,7 @@ _KNOWN: dict[str | None, tuple[type[SitebenchError], str]] = {
 
 
 def void(result: PointResult) -> SitebenchError | None:
-    """Return why a point does not measure its target; None if the point measures it."""
+    """Return why a point's figures do not count as a measurement; None if they count."""
     kinds = result.failures_by_kind
     point = result.spec.title
     if n := kinds.get("out-of-ports"):

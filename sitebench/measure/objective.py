@@ -216,7 +216,8 @@ class _Condition(msgspec.Struct, frozen=True):
             return _ConditionResult(self, ObjectiveState.UNKNOWN, None, *self._missing(result))
         met = OPERATORS[self.operator](value, self.bound)
         state = ObjectiveState.MET if met else ObjectiveState.BROKEN
-        # The measured value is a bound, and the true value could have the other state.
+        # The measured value is a bound, so the true value may lie on the other side of the
+        # condition.
         sign = metric.sign(result)
         met_if_lower = self.operator.startswith("<")
         if (sign == ">= " and met == met_if_lower) or (sign == "<= " and met != met_if_lower):

@@ -40,7 +40,7 @@ LEAVES = "; Ctrl-C now leaves the rest there"
 REMOVED = "removed "
 """The begin of the line in which a point's process reports its clean-up."""
 _DECIDED = ("measured", "failed")
-"""States of a point that has its result, even if its clean-up has not ended."""
+"""Statuses of a point that has its result, even if its clean-up has not ended."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -163,7 +163,7 @@ class _RunnerProcess:
         return self._process.returncode
 
     def begin(self, request: Request) -> None:
-        import pickle  # Late: a command that is refused does without.
+        import pickle  # Imported late, because a refused command does not need the module.
 
         self._busy = True
         # `is_over` notices a process that was killed.

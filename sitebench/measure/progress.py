@@ -47,7 +47,7 @@ def counting(repeats: int) -> Callable[[PointSpec], str]:
 
 
 _LONG_S = 5.0
-"""Length of a point from which its rate is printed before its end, if there is no terminal."""
+"""A shorter point's rate is printed only at its end, if there is no terminal."""
 
 
 class LiveProgress(Reporter, Closing):
@@ -61,7 +61,7 @@ class LiveProgress(Reporter, Closing):
         grows: bool = False,
         judged: Callable[[PointResult], str | None] | None = None,
     ) -> None:
-        """`grows`: windows can be lengthened. `judged` returns the fault of a result."""
+        """`grows`: windows can be lengthened. `judged` returns a result's fault in words."""
         self._console = Console(stderr=True, quiet=quiet)
         self._named, self._grows, self._judged = named, grows, judged
         self._looked = quiet

@@ -135,7 +135,7 @@ def open_stage(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[Op
             target = stack.enter_context(stage.open())
         except SitebenchError as error:
             for test in stage.tests:
-                # A search has not planned its later points yet, and these did not fail.
+                # A search has not planned its later points yet, so these points did not fail.
                 if store.status(test.spec) is not None and store.result(test.spec) is None:
                     store.fail(test.spec.key, dump(error))
             raise
@@ -173,7 +173,7 @@ def _measured(
         cause = error
         try:
             target.check()
-        except SitebenchError as death:  # It explains every other error.
+        except SitebenchError as death:  # The death of the target explains every other error.
             cause = death
         store.fail(spec.key, dump(cause))
         raise cause from error

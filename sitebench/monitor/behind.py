@@ -1,8 +1,6 @@
 """The programs of this machine behind a target, such as the servers behind a proxy.
 
-These programs accept the connections, over TCP or a Unix socket, that the target opens. Their CPU
-time counts neither for the target nor for other programs. Only root sees the processes of other
-users.
+docs/monitor.md describes the search, which only root can make among processes of other users.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """CPU time of children for which nobody waits, counted by the kernel's performance events.
 
-If a process ignores SIGCHLD, as fcgiwrap and Apache's mod_cgid do, the kernel adds the CPU time of
-its children (CGI programs) to no process (wait(2), notes). A task clock that children inherit
-counts this time: perf_event_open(2). Most containers refuse that system call. A kernel with
-`perf_event_paranoid` above 2 refuses it to all users but root.
+If a process ignores SIGCHLD, the kernel adds the CPU time of its children to no process (wait(2),
+notes). A task clock that children inherit counts this time: perf_event_open(2). docs/monitor.md
+names the servers that ignore SIGCHLD, and systems that refuse a clock.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ class Exporter:
 
 def metrics(text: str, names: Collection[str]) -> dict[str, list[Metric]]:
     """Return the metrics of these names, by name, from a page in Prometheus' text format."""
-    # Late: this import takes 0.1 s, and most runs have no exporter.
+    # Imported late: the import takes 0.1 s, and most runs have no exporter.
     from prometheus_client.parser import text_string_to_metric_families
 
     lines = [line for line in text.split("\n") if _NAME_END.split(line, 1)[0] in names]

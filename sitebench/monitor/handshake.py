@@ -1,8 +1,4 @@
-"""The round trip to the target, by a TCP handshake once a second.
-
-The two kernels do a handshake and measure its time (tcp_info.tcpi_rtt). That time shows queues on
-the path, and neither a slow target nor a slow load generator. (Round trips of the load's own
-connections include the target's time, because the acknowledgement comes with the answer.)
+"""The round trip to the target, by a TCP handshake once a second (docs/verdict.md, "Queueing").
 
 Each reading begins a handshake and waits for its end for a millisecond, without a yield to other
 greenlets. A longer handshake is read by a later reading. A handshake under way for more than a

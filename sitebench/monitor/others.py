@@ -36,7 +36,7 @@ class Others(msgspec.Struct, frozen=True):
 
     @property
     def disturb(self) -> bool:
-        """Whether these programs noticeably change measured figures."""
+        """Whether these programs use so much CPU that measured figures change."""
         return self.busy_cores >= _SHOWS * self.cores
 
     def __str__(self) -> str:

@@ -111,12 +111,9 @@ class _Clocked(msgspec.Struct, frozen=True):
 
 
 class Stalls(msgspec.Struct):
-    """The share of the target's busy time in which it waited for a disk.
+    """The share of the target's busy time in which it waited for a disk, by its threads' states.
 
-    Pressure (PSI) describes the whole machine and is too low if other cores are busy; the kernel's
-    delay accounting is off by default. So the states of threads are read: a thread that waits for a
-    page, a commit or a journal is in state D, a thread that runs or waits for a core in R, and a
-    thread without work in neither. Each reading adds the share of D among the threads in D and R.
+    docs/verdict.md ("Waiting for a disk") compares this share with other figures.
     """
 
     places: tuple[str, ...] = ()

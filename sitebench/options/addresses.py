@@ -17,7 +17,7 @@ _REMEDY = f"write the address of a node_exporter, such as http://host:{_EXPORTER
 
 
 def parse_exporter(text: str) -> str:
-    """Return the whole URL; the default is http, port 9100 and the path /metrics."""
+    """Return the whole URL of an exporter; the default is http, port 9100 and the path /metrics."""
     try:
         parts = urlsplit(secret.address(text if "://" in text else f"http://{text}"))
         port = parts.port or _EXPORTER_PORT

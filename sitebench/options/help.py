@@ -159,7 +159,7 @@ def _row(parameter: Any, width: int) -> Iterator[str]:
         also = f"also {', '.join(synonyms)}" if synonyms else ""
     value = default(parameter)
     default_note = value if value in ("", "required") else f"default: {value}"
-    # Lines break between notes, and not within a note.
+    # Lines break between notes, and never within a note.
     notes = "; ".join(note.replace(" ", _UNBROKEN) for note in (default_note, also) if note)
     text = f"{parameter.help or ''}{f' [{notes}]' if notes else ''}"
     yield from _row_lines(label, text, _LABELS + 2 * _MARGIN, width)

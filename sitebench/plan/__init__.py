@@ -1,1 +1,0 @@
-"""The capacity planner: people that a machine serves, and machines that a community needs."""

@@ -27,7 +27,7 @@ class Formula(ABC):
 
     _EXCEL: ClassVar[str]
     _SCRIPT: ClassVar[str]
-    """Templates with names of fields, which are replaced by the fields' texts."""
+    """JavaScript of a formula; names of fields are replaced by the texts of the fields."""
 
     @abstractmethod
     def value(self, inputs: Mapping[str, float]) -> float: ...
@@ -181,7 +181,7 @@ class IfAny(Formula):
     )
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        # The side that does not apply can divide by a number that is missing.
+        # The branch that does not apply may divide by a missing number.
         return _active_side(self, inputs).value(inputs)
 
     def words(self, inputs: Mapping[str, float]) -> str:

@@ -135,7 +135,7 @@ def _that_met(
 
 
 def _broke(point: Series, objective: Objective) -> bool:
-    """Return whether a search would judge that the target did not sustain this rate."""
+    """Return whether a search would call a target overloaded at this rate."""
     return point.spec.rate is not None and any(
         reply_of(result, objective).answer is Answer.BROKE
         for result in point.results
@@ -160,8 +160,8 @@ def _of_one_kind(
     kinds: dict[bool, PointResult] = {}
     for point in tried:
         for result in point.results:
-            # With a set rate the counted step of a web request is another step than without a rate,
-            # so these points are checked separately.
+            # With a set rate, a web request counts another step than without a rate: both kinds are
+            # checked separately.
             first = kinds.setdefault(point.spec.rate is None, result)
             if not same_steps(first, result):
                 raise BadInput(

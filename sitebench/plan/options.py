@@ -1,5 +1,3 @@
-"""Options of `sitebench plan`."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -45,8 +45,7 @@ _MOST_PRINTED = 4
 def _colour_range(n_printed: int) -> str:
     """Return the name of the range of hues in which printed machines come first.
 
-    Printed machines have the last hues, grey and brown, so that today's series have the same hues
-    with and without printed machines.
+    Printed machines have the last hues, grey and brown: today's series keep their hues.
     """
     return f"beside-{min(n_printed, _MOST_PRINTED)}"
 
@@ -165,7 +164,7 @@ def series_scale(domain: Any) -> Spec:
 def tell_apart(channel: str, today: Sequence[str], printed: Sequence[str] = ()) -> Spec:
     """Return a channel that distinguishes series: their colour, dash and shape vary together.
 
-    The series of 1997 (`printed`) look the same in every figure; today's series have other styles.
+    Series of 1997 (`printed`) look the same in every figure, and unlike today's series.
     """
     n, n_printed = len(today), len(printed)
     ranges: dict[str, Any] = {

@@ -73,7 +73,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         try:
             return Objective.of_manifest(self.manifest)
         except UnknownValue:
-            return None  # A newer version wrote it.
+            return None  # A newer version wrote this specification.
 
     @cached_property
     def results(self) -> list[PointResult]:

@@ -75,7 +75,7 @@ def compare_with_paper(
     columns = sorted([*points, *((size, "") for size in printed)], key=lambda column: column[0])
     lines: list[Row] = []
     for name, cells in rows.items():
-        # The number of repeats needs no mark: it is right even if the point is invalid.
+        # The number of repeats needs no mark: the number is right even if the point is invalid.
         marked_cells = [
             text if name == _REPEATS else marked(series, text)
             for series, text in zip(measured, cells, strict=True)

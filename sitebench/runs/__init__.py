@@ -1,1 +1,0 @@
-"""The run file: one SQLite file with manifest, points, timelines and histograms."""

@@ -1,5 +1,3 @@
-"""Whether stored results counted the same steps as operations."""
-
 from __future__ import annotations
 
 from sitebench.runs.point import PointResult

@@ -30,8 +30,8 @@ MOST_FAILURES = 0.01
 METHOD = 2
 """Version of the method; points of different versions are different points.
 
-In version 2, an operation of several steps belongs to the window in which it began, even if there
-are think times in it; one arrival starts one operation, whichever of its steps is counted.
+Version 2: an operation of several steps belongs to the window in which it began, in spite of think
+times, and one arrival starts one operation, whichever of its steps is counted.
 """
 
 _NAME = re.compile(r"\w[\w .,:+-]{0,63}")
@@ -208,11 +208,10 @@ _R = TypeVar("_R", StepResult, StepTotals)
 def failing(spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, str]]) -> list[_R]:
     """Return the rows whose failures add up to the failures of a point, each counted once.
 
-    If a step fails, its whole sequence fails too; a phase fails together with its request. So the
-    rows of sequences and phases are left out.
-    An operation of a scenario fails once, even if several of its steps fail. So if it is counted as
-    a whole, or if operations arrive at a rate, its own row stands for the rows of its steps.
-    `counts` are the counted steps.
+    A failed step fails its sequence too, and a phase fails with its request: rows of sequences and
+    phases are left out. An operation of a scenario fails once, even if several steps fail: its own
+    row replaces the rows of its steps, if it is counted as a whole or arrives at a rate. `counts`
+    are the counted steps.
     """
     rows = list(rows)
     if not spec.of_a_file:

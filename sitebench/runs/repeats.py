@@ -66,7 +66,7 @@ def _coverage(n: int, k: int) -> float:
 def of_operation(result: PointResult, name: str) -> PointResult:
     steps = tuple(row for row in result.steps if row.program == name)
     step = next((step for step in steps if step.counted), None)
-    # If a step before the counted step fails, so does the operation.
+    # If a step before the counted step fails, the operation fails too.
     failures = sum(row.failures for row in failing(result.spec, steps, counted_steps(steps)))
     return replace(
         result,

@@ -96,8 +96,8 @@ class RunStore(Closing):
                 "wait until it has ended, or name another file with --out",
             ) from error
         except OSError:
-            # If the file cannot be opened, SQLite reports the cause next. If the file system has
-            # no such locks, as some network file systems, the file is not locked.
+            # If the file cannot be opened, SQLite reports the cause next. On a file system without
+            # such locks, as some network file systems, the file is not locked.
             return
 
     def _open(self) -> None:

@@ -23,7 +23,7 @@ _OPENS = re.compile(r"(^|: )(connect|bind)$")
 """Rows of steps that open a connection."""
 _WAITS = ": wait"
 _PARTS = frozenset((SEQUENCE, "connecting", "handshake", "first byte", "request"))
-"""Rows of whole operations, and of parts of web requests."""
+"""Rows that are no steps: whole operations, and phases of web requests."""
 _LONGEST = 1_000
 _LONG_S = 86_400.0
 """Think time after the operation, so that the user does not begin another."""
@@ -55,7 +55,7 @@ def check(
             print(f"  {line}")
         wrong += [name] * any(step.failures for step in steps)
         if is_stuck:
-            break  # No user reaches an operation, and another try may lock an account.
+            break  # No user reaches an operation. Another try might lock an account.
     if wrong:
         expected = f"{script.path} says" if is_script(script.path) else "it has to be"
         raise MeasurementFailed(f"{', '.join(wrong)}: not answered as {expected}", remedy)

@@ -64,7 +64,7 @@ _SECRET = re.compile(
     r"|((?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:pin|sid|sig|sess|cred)(?![a-z])"
     rf"|{_TOKEN.pattern}"
 )
-"""Names of secrets: `auth`, but not `author`; `userPin` and `a.sid`, but not `spin` or `inside`."""
+"""Names of secrets, such as `auth` (not `author`), `userPin` and `a.sid` (not `spin`, `inside`)."""
 _SAID = re.compile(rf"({_SECRET.pattern})\w{{0,40}}[\"'\\]{{0,9}}\s{{0,9}}[:=>]|[?&]code=")
 """A secret within a longer text, such as an address or a query of GraphQL."""
 _NO_SECRET = re.compile("true|false|null|undefined", re.IGNORECASE)
@@ -106,7 +106,8 @@ def convert(
     exchanges = [exchange for exchange in usable if exchange.host == site]
     secrets = dict[str, str]()
     credentials = {value: name for e in reversed(exchanges) for name, value in _credentials(e)}
-    for collects in (True, False):  # The name of a secret may follow the secret.
+    # The name of a secret may come after the secret in the recording.
+    for collects in (True, False):
         making = _Making(secrets, credentials, collects)
         for exchange, pause_s in zip(exchanges, _pauses(exchanges), strict=True):
             making.add(exchange, pause_s if think else 0.0)
@@ -273,7 +274,8 @@ class _Making:
         keeps = not self._collects and any(map(_OBJECT.fullmatch, re.split("[/;?]", path)))
         last = self._steps[-1] if keeps and self._steps else None
         if last and not last.captures and last.leads_to(exchange):
-            # Only the redirect has the object's number, so the step before follows the redirect.
+            # Only the redirect has the object's number, so the previous step has to follow the
+            # redirect.
             followed = last.keys | {"follow": True, "expect": {"status": status}}
             self._steps[-1] = _Step(exchange, followed, last.pause_s)
             self._looked.clear()

@@ -88,7 +88,7 @@ class Script:
     start: Mapping[str, Any] = field(repr=False)
     """Facts about `[start]`, whose steps a user does once."""
     per_user: Mapping[str, int]
-    """Number of rows by name of data, for data of which each user has a row of its own."""
+    """Number of rows, by name of data, of data from which each user has its own row."""
     env: tuple[str, ...]
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]
@@ -97,13 +97,13 @@ class Script:
     """Defaults of load and base; the command line can replace them."""
     needs_people: bool = False
     counts: str | None = None
-    """The step that is counted, if the file has exactly one of the papers' operations."""
+    """The counted step, if the file has a single operation, which is an operation of the papers."""
     needed: tuple[Needed, ...] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     keeps_alive: bool = True
     """Whether a user's connection serves more than one request."""
     by_class: bool = False
-    """Whether operations of one request are kinds of requests, with rows of the script's name."""
+    """Whether operations of one request are classes of requests, with rows of the script's name."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     least_s: float = 0.0
     """Sum of the constant think times in a directory's operation, if `counts` is set."""
@@ -281,7 +281,7 @@ def read(source: str, data: Mapping[str, str] | None = None, *, by_class: bool =
     """Read a scenario file and its data.
 
     Data files lie in the scenario's folder; `data` has files of the command line to read instead.
-    With `by_class`, operations of a single request are kinds of requests.
+    With `by_class`, operations of a single request are classes of requests.
     """
     scripts = source.scripts if isinstance(source, ScenarioFile) else {}
     key = (*sorted((data or {}).items()), by_class)

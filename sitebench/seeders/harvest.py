@@ -99,7 +99,7 @@ def country(locale: str) -> str:
 
 
 def _is_clean(value: str) -> bool:
-    """Whether `value` is a line that no reader trims or takes for a heading."""
+    """Whether `value` is a line that no reader trims or reads as a heading."""
     # Category C has control characters, soft hyphens and direction marks.
     unseen = any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in value)
     return bool(value) and value.strip() == value and not unseen and not value.startswith("[")
@@ -127,7 +127,7 @@ def _is_any(_: str) -> bool:
     return True
 
 
-# The lengths of these values do not matter, because a text fills the rest of each entry.
+# The lengths of these values do not matter: a filler text gives each entry its size.
 FIELDS = (
     Field("given", "first_name", 400, 40, _is_name),
     Field("family", "last_name", 400, 40, _is_name),

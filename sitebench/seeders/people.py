@@ -65,7 +65,7 @@ class Spec:
         if (passwords := fields.pop("passwords", None)) is not None:
             fields |= {"hash": passwords["hash"], "one_password": passwords.get("one")}
             spec = cls(**fields)
-            # `hash_pool` stays None if the pool is the default.
+            # `hash_pool` is unset if the pool is the default.
             if spec.pool != (pool := passwords.get("pool")):
                 fields["hash_pool"] = pool or 0
         return cls(**fields)

@@ -24,7 +24,7 @@ def join(title: str, suite_run: type[BaseSuiteRun[Any, Any, Any]]) -> None:
             run = suite_run(environment)
             bridge = Bridge(environment, run)
             if environment.web_ui is not None:
-                # Late: the import takes 0.1 s, and points do not need the web page.
+                # Imported late: the import takes 0.1 s, and points do not need the web page.
                 from sitebench.locust.web_ui.setup import set_up_web_ui
 
                 set_up_web_ui(bridge, run.session, suite_run.points.locust_options)

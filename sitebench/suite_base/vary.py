@@ -259,7 +259,7 @@ def scaling_lines(results: Sequence[PointResult], levels: Sequence[tuple[Level, 
         if not (_is_comparable(series_by_key[key]) and _is_comparable(series_by_key[key_after])):
             continue
         if series_by_key[key].spec.rate is not None:
-            continue  # The rate is given: no more can come of it.
+            continue  # At a given rate, the throughput cannot rise.
         few, many = int(level.value), int(next_level.value)
         rates = [series_by_key[k].median(lambda result: result.ops_per_s) for k in (key, key_after)]
         if 0 < few < many and rates[0] and rates[1]:

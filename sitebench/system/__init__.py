@@ -1,1 +1,0 @@
-"""The machine and the operating system: processes, files, locks, signals, cores, network."""

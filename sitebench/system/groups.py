@@ -89,7 +89,7 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
     for _, place, kind, *_ in mounts:
         if kind == "cgroup2" and new in (Path(place) / "cgroup.controllers").read_text().split():
             subtree = Path(place) / "cgroup.subtree_control"
-            with contextlib.suppress(OSError):  # It may be enabled already.
+            with contextlib.suppress(OSError):  # The controller may be enabled already.
                 subtree.write_text(f"+{new}")
             if new in subtree.read_text().split():
                 return 2, Path(place)

@@ -40,7 +40,7 @@ def free_port() -> int:
     """
     first, _ = _ephemeral_range() or (_LOWEST_PORT, 0)
     below = range(_LOWEST_PORT, first)
-    # With the default generator, processes with the same seed would try the same ports.
+    # The default generator gives processes with the same seed the same ports.
     for port in (*random.SystemRandom().sample(below, min(100, len(below))), 0):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))

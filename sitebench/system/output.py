@@ -19,7 +19,7 @@ class StandardOutput(io.FileIO):
         super().__init__(1, "wb", closefd=False)
 
     def write(self, data: Any, /) -> int:
-        if not data:  # click's test of whether it takes bytes
+        if not data:  # click tests with this call whether the stream takes bytes
             return 0
         try:
             return super().write(data)

@@ -1,5 +1,3 @@
-"""An event that a signal sets."""
-
 from __future__ import annotations
 
 import contextlib

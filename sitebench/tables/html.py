@@ -1,5 +1,3 @@
-"""A table as HTML."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""A table in GitHub's Markdown."""
-
 from __future__ import annotations
 
 import re

@@ -27,7 +27,7 @@ _TOO_HIGH = {
     Bound.GENERATOR: "includes delays of the load generator; the server was faster",
     Bound.OTHERS: "too high beside other programs",
 }
-"""The meaning of the star after a latency, at points whose rate is a lower bound."""
+"""The meaning of the star after a latency of a point whose rate is a lower bound."""
 _SEVERAL = 1.5
 """Least ratio of a step's rate to the rate of arrivals at which a note lists both."""
 LONGER = 1.5

@@ -1,5 +1,3 @@
-"""A table, for the terminal, the page of a report, or Markdown."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

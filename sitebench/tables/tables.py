@@ -230,8 +230,8 @@ def percentile(name: str) -> Of:
 def latency_mark(point: Series, name: str) -> str:
     """Return a figure of the latency; `name` is a field of `Durations`.
 
-    A lower bound is `>= 10 s`, as operations were never answered; an upper bound is `<= 10 s`, as
-    it includes waits for other programs. The `*` of an invalid point refers to the footnote.
+    `>= 10 s` is a lower bound (some operations were never answered), `<= 10 s` an upper bound (with
+    waits for other programs). The `*` of an invalid point refers to the footnote.
     """
     (text,) = medians([point], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
     if text == NOTHING:

@@ -1,5 +1,3 @@
-"""A table on the terminal."""
-
 from __future__ import annotations
 
 import rich.table

@@ -1,1 +1,0 @@
-"""Common parts of the suites' targets: an open target, servers, TLS, ownership."""

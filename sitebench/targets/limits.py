@@ -63,7 +63,7 @@ class Limits(msgspec.Struct, frozen=True):
         def format_limit(name: str, value: int) -> str:
             units, _ = _UNITS[name]
             whole = (unit_size for unit_size in units.items() if value % unit_size[1] == 0)
-            # Of the names of a unit the first is the shortest.
+            # The first name of a unit is its shortest.
             smallest = next(iter(units.items()))
             unit, size = max(whole, key=lambda unit_size: unit_size[1], default=smallest)
             return f"{name}={value / size:.15g}{unit}"

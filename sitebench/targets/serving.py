@@ -19,7 +19,7 @@ _T = TypeVar("_T", bound="InProcess[Any]")
 _LOOK_S = 1.0
 """Interval between checks for names that clients request and the server lacks."""
 _HELD = ("entries", "answer_bytes")
-"""Names of counters that have a current value, and not a total."""
+"""Names of counters with a present value instead of a total."""
 
 
 def parse_limits(text: str) -> dict[str, int]:
@@ -43,7 +43,7 @@ def serve_until_stopped(
     warning: str | None = None,
 ) -> None:
     """Serve until a signal; print `warning` if other machines can reach `host`."""
-    # Late: options import this module, and help needs no rich.
+    # Imported late: options import this module, and help does not need rich.
     from rich.console import Console
 
     console = Console()

@@ -1,1 +1,0 @@
-"""What limited a point, and whether its figure can be trusted."""

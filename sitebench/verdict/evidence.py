@@ -43,7 +43,7 @@ class Evidence(Window, frozen=True, kw_only=True):
     pauses_s: float | None = None
     """The think time within operations, if it was longer than the warm-up."""
     longest_drain_s: float | None = None
-    """The longest time between two drains, which shows delays of the load generator's timer."""
+    """The longest time between two drains: it grows if the load generator's timer is late."""
     local_ports: int | None = None
     """Local ports per address for outgoing connections of this machine."""
 
@@ -226,7 +226,7 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def pool_full(self) -> float | None:
-        """Share of the target's readings with operations waiting for a thread of its pool."""
+        """Share of the readings in which operations waited for a thread of the target's pool."""
         counters = self.use.directory or {}
         looked = counters.get("pool_looked_total")
         return counters["pool_full_total"] / looked if looked else None

@@ -1,4 +1,4 @@
-"""The rows and grades of the paper's Tables 10, 11, 15 and 16; their "Yes" is Primary here."""
+"""Rows and grades of the paper's Tables 10, 11, 15 and 16, whose "Yes" is Primary here."""
 
 from __future__ import annotations
 

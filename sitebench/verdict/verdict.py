@@ -166,7 +166,7 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     summary = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
     by_others = tester.starved or window.others_took_cores
     if tester.used_up and not (tester.spans or by_others):
-        # A faster load generator may reach more, even if a resource of the target is used up.
+        # A faster load generator might reach more, even if a resource of the target is used up.
         limits = ["the load generator", *_names(used_up)]
         were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
         return Verdict(Bound.GENERATOR, False, f"{summary}: {' and '.join(limits)} {were}")

@@ -1,5 +1,3 @@
-"""Typed warnings about a measurement."""
-
 from __future__ import annotations
 
 from enum import StrEnum

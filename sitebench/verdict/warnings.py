@@ -178,7 +178,7 @@ def _timeouts(window: Evidence) -> PointWarning | None:
     n = max(timeouts, window.clocks[CENSORED].n)
     if not n:
         return None
-    # Operations that failed without a wrong answer lost their connection.
+    # Failed operations with neither a timeout nor a wrong answer lost their connection.
     broken = min(window.failures - timeouts - window.clocks[WRONG].n, n - timeouts)
     return PointWarning(
         WarningKind.TIMEOUTS,

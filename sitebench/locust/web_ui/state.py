@@ -15,8 +15,9 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
 
 _JUDGED_S = 4.0
-"""Seconds for which a verdict on a running test is reused, as each verdict reads all
-measurements. A measured window that is shorter than this has no verdict."""
+"""Seconds for which a verdict on a running test is reused, because each verdict reads all
+measurements. A shorter measured window has no verdict.
+"""
 
 _WORDS = {
     Phase.RAMP: "users are starting",

@@ -1,6 +1,6 @@
-"""The workers of a test: those that are connected when it begins.
+"""The workers of a test: the workers that are connected when the test begins.
 
-People and rates are divided once, so a later worker waits for the next test.
+People and rates are divided once, so a worker that connects later waits for the next test.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class _DistributedLoad(LoadSource):
         """None until the drains begin."""
         self._settling = RLock()
 
-    # Messages of workers.
+    # Messages that workers send.
 
     def take_opened(self, id_: str, data: Any) -> None:
         """Note that a worker's lanes are open; raises OtherBuild if its build differs."""
@@ -144,7 +144,7 @@ class _DistributedLoad(LoadSource):
     def name(self, id_: str) -> str:
         return self._workers[id_].name if id_ in self._workers else id_
 
-    # Questions to workers.
+    # Requests to workers.
 
     def gather(self) -> None:
         self._gather(_OPENS_S, lambda worker: worker.ready)
@@ -220,7 +220,7 @@ class _DistributedLoad(LoadSource):
             for round_, drained in self._merger.settle(time.monotonic_ns()):
                 self._take(drained, None if round_.begins is None else Phase(round_.begins))
 
-    # Workers that are gone.
+    # Workers that have ended or do not answer.
 
     def _find_lost(self) -> None:
         waiting = None if self._merger is None else self._merger.present

@@ -85,8 +85,8 @@ class Merger:
         self._note(worker, part, answered[0] if answered else None)
 
     def _note(self, worker: str, part: Drain, answered: Round | None) -> None:
-        # The answer belongs to the newest phase that an earlier round began. That round may not be
-        # settled yet.
+        # The answer belongs to the newest phase that a round up to this one began, even if that
+        # round is not settled yet.
         newest = self._asked if answered is None else answered.number - 1
         begun = [r.begins for r in self._open.values() if r.begins and r.number <= newest]
         phase = begun[-1] if begun else self._phase

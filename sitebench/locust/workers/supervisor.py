@@ -24,7 +24,7 @@ from sitebench.system.stop import Stop
 _POLL_S = 0.1
 _GRACE_S = 20.0
 _SHORT_S = 1.0
-"""A worker that ran for less time than this is not restarted at once."""
+"""A worker that ran for less time than this is restarted after a pause."""
 
 
 class WorkerCommand(msgspec.Struct, frozen=True):

@@ -1,1 +1,0 @@
-"""The highest rate that still meets the objectives: search, curve and tables."""

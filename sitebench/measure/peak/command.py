@@ -186,7 +186,7 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
 
 
 def _live(options: PeakOptions) -> LiveProgress:
-    """Return a progress, whose lines tell whether a rate or number of users met the objective."""
+    """Return a progress whose lines say whether a rate or number of users met the objective."""
     objective = options.objective
 
     def judge(result: PointResult) -> str | None:
@@ -350,7 +350,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         except (Leak, WrongPassword):
             raise
         except SitebenchError as error:
-            # Without a reported failure of the point, the load generator itself failed.
+            # The point has no error in the run file, so the load generator itself failed.
             failed = self.store.result(test.spec, "failed") if held else None
             if failed is None:
                 raise

@@ -1,24 +1,10 @@
 """The search for the highest rate that meets an objective: raise, bisect, hold, confirm.
 
-    answer
-     held |  o     o     o     o  o HHH        1. raise: double the rate until one does not hold
-          |                      :  :::        2. bisect between the last two rates
-    broke |                    x x x   C       3. hold: longer, several times, at the highest
-          +----------------------------> rate     rate that held; if it breaks, step down
-                                               4. confirm: as long, at the lowest that broke
+docs/load-search.md describes the steps, and what limits of the load generator, of lanes and of
+other programs mean for the answer.
 
 The search is a generator that yields a trial and receives its reply. The same replies lead to the
 same trials, which makes a search resumable.
-
-A rate can break because of the load generator. If an engine thread is saturated, the search ends.
-If all lanes are busy, the rate is tried again with twice the lanes; if that changes nothing, the
-target broke the rate. A rate that broke beside other programs, which had most of the machine, is
-tried once more; if other programs disturb the second try too, the search ends.
-
-The answer is the highest rate that held, without an interval. For a noisy target one unlucky window
-makes the answer too low, by 5 to 25 % if the p99 varies by a tenth from window to window
-(simulated). The answer is seldom too high. If a target is fast for minutes at a time, `--apart`
-should be twice as long.
 """
 
 from __future__ import annotations
@@ -44,7 +30,7 @@ _GAIN = 1.05
 """If twice the lanes raise the throughput by less than this factor, lanes were not the limit."""
 
 _LATE = 0.5
-"""An operation is late if it begins later than due by this share of its service time."""
+"""An operation is late if its start is later than due by this share of its service time."""
 
 _ALL_BUSY = 0.8
 """If lanes are busy for at least this share of the time, late operations waited for a lane."""

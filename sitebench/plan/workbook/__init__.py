@@ -1,1 +1,0 @@
-"""The planner as a spreadsheet that recalculates."""

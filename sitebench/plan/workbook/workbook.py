@@ -77,7 +77,8 @@ def _what_if(sheet: Planned) -> WhatIf:
     tables = [*sheet.tables, *suite.presets.values()]
     names = dict.fromkeys(name for table in tables for name in table.rates)
     mix = sheet.plan.scenario.mix
-    # If a mix has an objective, no machine but the plan's own was simulated.
+    # With an objective, a mix was simulated for the plan's machine only: other machines have no
+    # column.
     presets = {} if mix and sheet.plan.scenario.objective else suite.presets
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)

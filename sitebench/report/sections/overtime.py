@@ -158,7 +158,7 @@ def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
     lines = _lines_of(slots)
     middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in slots]
     if not lines:
-        # Vega would give the figure an infinite size if one of its legends were empty.
+        # Vega would give the figure an infinite size if a legend were empty.
         none = {
             "series": charts.names([_NO_LINE]),
             "phase": charts.names([MEASURED]),

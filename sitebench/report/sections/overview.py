@@ -46,7 +46,7 @@ def rate(series: Series) -> float:
 
 
 def chart(report: Report) -> Chart:
-    """Return every operation's rate by size; with many bars, the highest of each operation.
+    """Return every operation's rate by size; with many bars, only each operation's highest rate.
 
     Operations with several sizes have scales of their own: their rates are not compared.
     """

@@ -38,7 +38,7 @@ def _processes(track: str) -> Callable[[_Tracks], _Drawn]:
 
 
 def _machine(**called: str) -> Callable[[_Tracks], _Drawn]:
-    """Take tracks of the machine; `called` maps each track to the name of its line."""
+    """Take tracks of the machine; `called` maps each track to a line's name."""
     return lambda tracks: {
         name.replace("_", " "): tracks["machine", track]
         for name, track in called.items()

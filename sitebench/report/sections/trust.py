@@ -61,7 +61,7 @@ _SPOILT: dict[str, str] = {
 """Reasons why a figure is not the server's own."""
 
 _BUSY = {WarningKind.NOISY_MACHINE, WarningKind.GENERATOR_STARVED, WarningKind.STOLEN_TIME}
-"""Warnings that other work used the load generator's processor."""
+"""Warnings that other programs used the load generator's processor."""
 
 
 class Remedy(msgspec.Struct, frozen=True):

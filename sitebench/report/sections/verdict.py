@@ -17,7 +17,8 @@ from sitebench.units import plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _AT_ONCE = {True: 3, False: 1}
-"""The number of messages that are not folded, for a remedy of unusable points (True) or others."""
+"""The number of messages that are not folded: remedies of unusable points (True), other remedies.
+"""
 
 
 def section(report: Report) -> Section | None:
@@ -68,7 +69,7 @@ def _searches(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[st
 
 
 def _best(run: Run, suite: ReportSuite, operation: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield an operation's highest usable rate of the points that do not belong to a search."""
+    """Yield an operation's highest usable rate, without the points of searches."""
     measured = [
         series
         for series in run.series

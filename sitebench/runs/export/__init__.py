@@ -1,1 +1,0 @@
-"""Run files as other programs read them: one format per file."""

@@ -1,10 +1,7 @@
 """CPU: the paper's first question, "is it fully utilized?", for the cores that the target may use.
 
-The CPU is used up in three cases: the target runs on its cores all the time; the target uses up the
-quota of its control group; or the target waits for cores that the load generator keeps busy. Waits
-alone do not prove the third case: many threads that wake up wait a moment each while the cores have
-time left. If other programs used most of the target's cores, the cores are taken, and the rate is a
-lower bound.
+Waits for a core alone prove nothing: many threads that wake up wait a moment each while the cores
+have time left. docs/verdict.md ("The rules") has the cases.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""Disk: waits for a disk, and the utilisation of the busiest disk.
-
-Utilisation proves little of a disk that serves many requests at once, and an I/O limit of a control
-group delays requests before the disk counts them. The waits of the target's threads and the
-pressure (PSI) of its control group show both cases: the larger of the two counts. If neither is
-known, the machine's pressure counts, which is too low if other cores are busy.
-"""
+"""Disk: waits for a disk, and the busiest disk's utilisation (docs/verdict.md, "The rules")."""
 
 from __future__ import annotations
 
@@ -36,13 +30,13 @@ def disk(window: Evidence) -> Finding:
         parts.append(f"{share(pressure)} of the time tasks on the machine waited for disks")
     if busiest is not None:
         parts.append(f"{busiest.name} was busy {share(busiest.busy_share)} of the time")
-    # If nothing waits for a busy disk, the disk serves many requests at once and has capacity left.
+    # A busy disk for which nothing waits serves many requests at once, and has capacity left.
     serves_many = stalled is not None and stalled < STALLED_SOME
     busy_share = 0.0 if busiest is None or serves_many else busiest.busy_share
     by_waits = grade(stalled or 0.0, STALLED_SOME, STALLED_MOST)
     worst = worst_of((by_waits, grade(busy_share, BUSY, USED_UP)))
     if traffic == _NO_TRAFFIC and (waited or 0.0) < STALLED_SOME:
-        worst = Grade.NO  # Other programs waited for the disks.
+        worst = Grade.NO  # Other programs waited for the disks, not the target.
     return _finding(worst, "; ".join(parts))
 
 

@@ -1,8 +1,4 @@
-"""The load generator: whether its own capacity limited the result.
-
-The load generator is used up if one of its threads runs on a core all the time, if its threads run
-or wait for a core all the time, or if its CPU quota is used up. The rate is then a lower bound.
-"""
+"""The load generator: whether its own capacity limited the result (docs/verdict.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ _WINDOW_EDGE_OPERATIONS = 2
 """Operations that the edges of the window may cut off; at a low rate this is a large share."""
 
 _CHANCE_DEVIATIONS = 3
-"""In one of 700 cases a normally distributed number is as many standard deviations too low."""
+"""A normally distributed number is so many standard deviations too low in one of 700 cases."""
 
 _MOST_NAMED = 5
 """The highest number of stretches of spans in a sentence; the table of spans has all stretches."""

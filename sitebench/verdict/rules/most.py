@@ -30,7 +30,7 @@ _LEAST_USED = 0.10
 """The least used share of the CPU at which the cost of an operation is meaningful."""
 
 _APART = 1.5
-"""The least ratio of the CPU used at two loads: below it, noise may explain the difference."""
+"""The least ratio of the CPU used at two loads; noise may explain a smaller difference."""
 
 
 class Most(msgspec.Struct, frozen=True):

@@ -1,10 +1,4 @@
-"""Network: a full link, a link that loses segments, or a link with queues.
-
-The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"), which needs
-the speed of every link on the path. So the kernel also times a TCP handshake once a second. The
-increase of the median handshake under load is the time in queues on the path, and is compared with
-the service time.
-"""
+"""Network: a full link, a link that loses segments, or a link with queues (docs/verdict.md)."""
 
 from __future__ import annotations
 
@@ -53,7 +47,7 @@ def _queueing(window: Evidence) -> _Sign | None:
     took = window.clocks[SERVICE].mean
     machine = window.target_machine
     if machine is not None and machine.listen_overflows:
-        return None  # Its kernel dropped handshakes, not the path.
+        return None  # The target's kernel dropped the handshakes, not the path.
     if loaded is None or idle is None or not took:
         return None
     service_s = took / 1e6

@@ -1,9 +1,4 @@
-"""Software: the bottleneck if resources are free and the target does not use them.
-
-There are three signs: one thread is busy although there are several cores; connections or requests
-are rejected; or operations wait for locks, timers or a small pool. Evidence of such waits is the
-target's own count of busy threads, or an equal rate with twice as many users.
-"""
+"""Software: the bottleneck if resources are free and the target leaves them unused."""
 
 from __future__ import annotations
 
@@ -100,7 +95,7 @@ def _no_core_idle(window: Evidence) -> bool:
 
 
 def _one_thread(window: Evidence) -> float | None:
-    """Return the busiest thread's share where it is full and there are more cores to use."""
+    """Return the busiest thread's share, if the thread is full and further cores are free."""
     target = window.use.target
     if target is None or target.busiest_thread_s is None or window.ceiling < _SEVERAL_CORES:
         return None
