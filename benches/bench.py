@@ -50,14 +50,14 @@ def measured(test: Test) -> PointResult:
 
 
 class Lanes(NamedTuple):
-    """What lanes did in a window, and the CPU that they took."""
+    """Operations of lanes in a window, and the CPU that the lanes used."""
 
     seconds: float
     cpu_ns: int
     steps: Sequence[StepStats]
 
     def rates(self, counted: Callable[[StepStats], bool]) -> dict[str, float]:
-        """Return operations a second, which are steps that succeeded, and the CPU of one."""
+        """Return operations a second (steps that succeeded), and the CPU time of one operation."""
         steps = [step for step in self.steps if counted(step)]
         done = sum(step.count - sum(step.failures.values()) for step in steps)
         return {"ops_per_s": done / self.seconds, "cpu_us": self.cpu_ns / max(done, 1) / 1e3}

@@ -35,7 +35,7 @@ ADD, DELETE, REPLACE = 0, 1, 2
 REFERENCE = "modify member: replace"
 SUCCESS = 0
 CLOSED = -1
-"""In place of a result code: the directory closed the connection."""
+"""The result if the directory closed the connection, in place of a result code."""
 
 
 def tlv(tag: int, *contents: bytes) -> bytes:
@@ -160,7 +160,7 @@ class Message:
     sent: bytes
     before: tuple[bytes, ...] = ()
     after: tuple[bytes, ...] = ()
-    """Not sent if the message was refused."""
+    """Messages that are sent only if the measured message was not refused."""
 
 
 KINDS: dict[str, Callable[[int], str]] = {
@@ -180,7 +180,9 @@ MEMBERS = {
     "1638 names to normalise": [f"cn={HEX * 5}{i}" for i in range(1_638)],
     "9000 people": [f"cn=Person {i},{BASE}" for i in range(9_000)],
 }
-"""Members of groups, as an anonymous client or `serve --groups --members all` adds them."""
+"""Members of groups, in the form in which an anonymous client or `serve --groups --members all`
+adds them.
+"""
 
 
 PERSON = [("objectClass", ["top", "person", "inetOrgPerson"]), ("sn", ["x"])]

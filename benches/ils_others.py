@@ -1,10 +1,11 @@
 """CPU time for a search or a login: sitebench and other load generators at the same slapd.
 
 Each generator reads one person by name, with equally many clients, and only checks that the answer
-is a success. For other generators it is the CPU of the whole process with its start, a tenth of ten
-seconds; slapd has counted the searches. `searchrate` is of the UnboundID LDAP SDK for Java, and so
-is `authrate`, which logs people in over connections that it keeps. What a kernel takes for sending,
-sleeping and waking is in all of them; a raw loop that sends one bind shows how much that is.
+is a success. The CPU time of other generators is that of the whole process with its start, which is
+a tenth of ten seconds; slapd counts the searches. `searchrate` and `authrate`, which logs people in
+over persistent connections, are programs of the UnboundID LDAP SDK for Java. All figures include
+the kernel's time for sending, sleeping and waking; a raw loop that sends one bind measures this
+time.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ slapd is the one of `--target openldap`, whose database does not wait for the di
 same for both sides and fresh for each. If it waited, the bench would measure the disk: LMDB
 writes each Add through before the next Add, however many are outstanding.
 
-Pipelining saves the waiting for answers. Of that there is much where slapd is across a network,
-and little on loopback, where slapd's own work for an Add, one after the other under LMDB's only
-writer, is two thirds of what `ldapadd` takes.
+Pipelining saves the waiting for answers. The waiting is long if slapd is across a network, and
+short on loopback: there slapd's own work, one Add after the other under LMDB's only writer, is two
+thirds of the time of `ldapadd`.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class SiteBench(Bench):
         return {**rates, "pages_per_s": page_rates["ops_per_s"]}
 
     def _fresh(self, operation: str, size: int = TEN_THOUSAND) -> Values:
-        """Run an operation on a copy of its own each time: it grows by being used."""
+        """Run an operation on a copy of its own each time, because the operation adds people."""
         with open_target(self._options(size)) as site:
             return self._alone(built_in(operation, keepalive=True), site, size)
 

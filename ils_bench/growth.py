@@ -43,7 +43,7 @@ def count_added(
         return Added(0, 0, 0)
     if any(worker.ended or worker.missing for worker in windows.workers):
         return None
-    # Locust workers choose their number of threads, so the largest possible number is assumed.
+    # Locust workers choose their numbers of threads, so the largest possible number is assumed.
     default = MOST_THREADS if windows.workers else engine_threads(None)
     gap = KEYS_OF_A_THREAD * (threads or default)
     rows = {row for program in programs for row in program.adding}
@@ -73,7 +73,7 @@ def warn_of_leftovers(
 ) -> tuple[PointWarning, ...]:
     """Warn of added entries that a scenario did not delete.
 
-    One entry per user is no leftover: the test can end between an add and its delete.
+    A test can end between an add and its delete, so one entry per user causes no warning.
     """
     warnings = []
     for script in programs:

@@ -1,7 +1,7 @@
 """`--client ldap3`: runs scenarios with the Python library ldap3, to compare the engine with it.
 
-The engine builds requests and judges answers; ldap3 only sends and receives. Because ldap3 needs
-dozens of times the engine's CPU, the tester limits the rate sooner; the verdict names this limit.
+The engine builds requests and judges answers; ldap3 only sends and receives. ldap3 needs dozens of
+times the engine's CPU, so the load generator limits the rate sooner, which the verdict says.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def _parts(file: str, separator: str) -> bool:
     try:
         head = Table.head(file, separator)
     except EngineError:
-        return False  # Such as text behind a quote, where another was meant.
+        return False  # Text behind a quote, where the separator was probably another.
     return head is not None and len(head[1]) > 1
 
 

@@ -50,7 +50,7 @@ def _some(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    # Late: help and shell completion do not need the engine.
+    # Imported late: help and shell completion do not need the engine.
     from sitebench._engine import hash_facts
     from sitebench.system.native_errors import translated
 
@@ -92,7 +92,7 @@ def _parse_mix(text: str) -> tuple[tuple[str, int], ...]:
 
 
 _NO_OPTION: Final[Placement] = {"command": False, "form": False, "hidden": True}
-"""Placement of fields that a command or `LdapDirectory` sets, without an option."""
+"""The placement of a field that a command or `LdapDirectory` sets, without an option."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,8 @@ def engine_config(
     identity: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    # Connections of a scenario can use TLS: they need its settings, and the address for ldaps.
+    # Connections of a scenario can use TLS: the engine needs their settings, and the address for
+    # ldaps.
     choices: dict[str, Any] = {"trust": trust.to_engine()}
     if options.tls_target is not None:
         secure = parse_address(options.tls_target)
@@ -187,7 +188,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return super().script_of(program, options)
 
     def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
-        """Raise if a test needs people and the directory in this process has none."""
+        """Return the point of `sitebench.run`; raise if the directory here lacks people."""
         names = load.get("names")
         if entries is None and names is not None and (people := names_of(names).listed):
             entries = len(people)

@@ -33,7 +33,7 @@ from sitebench.options.arguments import check_arguments
 from sitebench.scenario.script import Script, from_text
 
 _ONLINE_MINUTES = 10
-"""NetMeeting's value of sttl: the minutes for which a search keeps a user online."""
+"""NetMeeting's value of sttl: the number of minutes for which a search keeps a user online."""
 
 
 class BadSequence(BadInput):
@@ -201,7 +201,7 @@ class Sequence:
         return _script_of(self, profile, named_by)
 
     def thinking(self, mean_s: float) -> Sequence:
-        """Return the sequence with a think time after each operation it counts."""
+        """Return the sequence with a think time after each counted operation."""
         if mean_s <= 0:
             return self
         pause = Think(mean_s * 1e3)
@@ -455,7 +455,7 @@ def built_in(
             "measure add, or name people who do: --profile paper",
         )
     text = text_of(operation, profile, named_by)
-    # Options decide on the length of a session.
+    # Options determine the length of a session, so [load] of the file is dropped.
     return dataclasses.replace(from_text(operation, text, session_s=session_s), load={})
 
 

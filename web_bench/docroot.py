@@ -45,7 +45,7 @@ def docroot_of(
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            # A second test waits here while the first test writes the files.
+            # A second test waits here until the first test has written the files.
             fcntl.flock(lock, fcntl.LOCK_EX)
             seed(spec, folder, progress)
         finally:

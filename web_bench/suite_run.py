@@ -29,7 +29,7 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
         """
         if program.counts is None:
             return program.counted_rows
-        # On a schedule the sequence of steps is counted, which is one request.
+        # On a schedule, the sequence of steps counts, which is a single request here.
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
     def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> Observed:

@@ -1,4 +1,4 @@
-"""`sitebench web sweep` and `spice`: workloads, each over numbers of clients."""
+"""`sitebench web sweep` and `spice`: workloads are measured over numbers of clients."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sweep(
 
 def _part(options: SweepOptions, workload: str) -> Part:
     with_script, name = POINTS.choose(options, workload)
-    # The numbers of clients come from the command line, or else from the workload.
+    # The command line gives the numbers of clients, or else the workload.
     load: Any = POINTS.apply_scenario(with_script)
     load = replace(load, clients=options.clients)
     clients = load.clients or POINTS.program(load, name).clients
@@ -50,7 +50,8 @@ def _part(options: SweepOptions, workload: str) -> Part:
             raise BadInput("--clients and --stages both set the number of users", "leave one out")
         clients = (load.users,)
     if options.paper and not options.is_set("measure"):
-        # WebStone and WebCat print no length of a test, so WebBench 1.0's length is used.
+        # WebStone and WebCat print no length of a test; the length of WebBench 1.0 is used for
+        # them.
         ramp_s = 30.0 if name.startswith("webbench1-") else load.warmup
         load = load.assign(warmup=ramp_s, measure=600.0)
     return Part(narrow(combine(MeasureOptions, WebOptions), load), [name], clients)

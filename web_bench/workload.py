@@ -128,7 +128,7 @@ class RequestClass:
     asks: tuple[str, ...] = ()
     """Paths and programs that the steps request."""
     size: int | None = None
-    """Bytes of the body; None if the number differs or is unknown."""
+    """Bytes of the body; None if bodies differ in size or the size is unknown."""
     size_about: int | None = None
     """Mean bytes of the body, if the size depends on the server."""
     tls: bool = False
@@ -144,7 +144,7 @@ class Workload(Script):
     http: str = "1.1"
     paper: str = ""
     note: str = ""
-    """Facts missing in the paper, with their source."""
+    """Facts that the paper does not state, with their source."""
     kinds: frozenset[str] = frozenset()
     """Kinds of programs that the workload requests."""
     uses_tls: bool = False

@@ -1,4 +1,5 @@
-"""A long run of the embedded directory: whether directory and tester stay as they began.
+"""A long run of the embedded directory: whether memory and CPU time of directory and load generator
+stay the same.
 
 `mix` defines the work of the lanes, `run` executes it, `account` compares the lanes' counts with
 the directory's counts, and `trend` compares the end with the beginning.

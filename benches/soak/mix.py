@@ -48,7 +48,7 @@ USERS: dict[str, tuple[Script, int]] = {
     "RegisterUser": (sequences.built_in("register", PROFILE), 1),
     "ProlongUser": (PROLONG, 1),
 }
-"""Sequences by class of benches/soak/locustfile.py, and their share of sixteen lanes."""
+"""For each class of benches/soak/locustfile.py its sequence, and its share of sixteen lanes."""
 
 
 def _kinds(script: Script) -> dict[str, str]:

@@ -79,7 +79,7 @@ class Soaked:
     directory: Trend
     """The directory's memory without the growth that additional concurrent entries explain."""
     tester: Trend
-    """The tester's memory."""
+    """The load generator's memory."""
 
     @property
     def figures(self) -> list[Figure]:
@@ -108,7 +108,7 @@ def read(file: RunFile, point: int) -> Soaked | None:
     bounds = _bounds(lookups)
     courses = _courses(file, point)
     parts = [_part(begin, end, courses, drains, lookups) for begin, end in pairwise(bounds)]
-    # From the second part on, because totals of a window are allocated as it begins.
+    # The first part is left out, because totals of a window are allocated as it begins.
     instants = _instants(bounds[1], bounds[-1])
     at_s = [t_ns / 1e9 for t_ns in instants]
     resident, entries = courses[TARGET, RESIDENT], courses[ENTRIES]

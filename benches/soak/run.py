@@ -121,7 +121,7 @@ def opened(
                 store.set_manifest({COUNTERS: counters})
 
         def alive() -> bool:
-            closed()  # Before another client sends a request.
+            closed()  # The counters are read before another client sends a request.
             return target.alive()
 
         progress.target = target

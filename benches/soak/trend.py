@@ -1,9 +1,9 @@
 """Whether the end of a long run resembles its beginning.
 
 The measured window is cut into ten parts, and the last is compared with the first: rates and
-latencies, and the CPU time of an operation, which another program on the machine hardly touches.
+latencies, and the CPU time of an operation, which other programs on the machine hardly change.
 Memory is judged by its slope from the second part on: two parts may differ by chance, and a leak
-never rests. The number of concurrent people depends on the rate of registrations, and a directory
+never stops. The number of concurrent people depends on the rate of registrations, and a directory
 keeps room for their highest number: its memory is judged without that room.
 """
 
@@ -16,9 +16,10 @@ from statistics import linear_regression, mean
 PARTS = 10
 
 GROWTH = 0.02
-"""Memory may grow by 2 % over the window, by its slope: allocators come to rest slowly, and the
-tester's histograms widen with the longest wait. At full rate that is half a byte of the directory's
-for each operation in two minutes, and a fiftieth of a byte in an hour."""
+"""Memory may grow by 2 % over the window, by its slope: allocators settle slowly, and the load
+generator's histograms widen with the longest wait. At full rate that is half a byte of the
+directory's for each operation in two minutes, and a fiftieth of a byte in an hour.
+"""
 
 DEARER = 0.15
 """An operation may take 15 % more CPU time.
@@ -30,13 +31,13 @@ that). A structure that grows and is scanned takes more.
 SLOWER = 0.2
 """The rate may fall by a fifth on an otherwise quiet machine.
 
-Another program takes more, and the CPU time tells the two apart.
+If another program causes a larger fall, the CPU time of an operation stays the same.
 """
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the window; `p50_s` and `p99_s` are of the lookups."""
+    """A part of the window; `p50_s` and `p99_s` are latencies of lookups."""
 
     seconds: float
     operations: int

@@ -16,7 +16,7 @@ from sitebench.system.native_errors import translated
 
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 _LONGEST = 2**31 - 1
-"""Largest cell that Python's csv module shall read; its default is 128 Ki characters."""
+"""Largest cell that Python's csv module accepts here; the module's default is 128 Ki characters."""
 _BLANKS = re.compile(r"\s*([,;=+])\s*")
 _SPECIAL = '"+,;<>\\\\'
 """Characters of a value that are escaped with a backslash (RFC 4514 section 2.4)."""

@@ -23,7 +23,7 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 
 _WRITTEN = (
     "pwdLastSuccess",  # slapd's lastbind
-    "authTimestamp",  # slapd's overlay of that name
+    "authTimestamp",  # slapd's overlay authtimestamp
     "lastLoginTime",  # 389-DS's account policy
     "lastLogon",
     "lastLogonTimestamp",
@@ -87,8 +87,8 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
         changed = _changes(initial, final)
         has_state = any(initial.get(attribute) for attribute in _WRITTEN)
         if set(changed) <= set(_ENTRY) and (changed or has_state):
-            # The first login clears an old pwdFailureTime. Later logins do not, so the changes of a
-            # second login decide.
+            # The first login may clear an old pwdFailureTime, and later logins do not: a second
+            # login decides.
             time.sleep(_GRAIN_S)
             first = final
             login()

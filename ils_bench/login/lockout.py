@@ -1,10 +1,9 @@
 """Protection against lockout: a run sends an account of the user's at most two wrong passwords.
 
-The protection covers `login --accounts` and scenario files that bind as rows of a CSV file. The run
-sends one wrong password per account on purpose, from one thread of one worker. A mistake in the CSV
-file can add a second wrong password. After a refused bind the row is not used again
-(`deal = "exclusive"`), and the run ends. The run file records wrong passwords of earlier tries of
-the same run.
+A run sends one wrong password per account on purpose, from one thread of one worker; a mistake in
+the CSV file can add a second one. After a refused bind the row is not used again (`deal =
+"exclusive"`), and the run ends. The run file records wrong passwords of earlier tries of the same
+run.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def text_of(options: IlsOptions) -> str:
     service = "" if method == BIND else " Searches go over one that is kept."
     connection = "a connection that is kept" if is_kept else "a new connection"
     lines = ['title = "Log in"', f"# Each login is over {connection}.{service}", ""]
-    # A scenario keeps connections by default, so the text needs lines for new connections only.
+    # A scenario keeps connections by default, so only new connections need lines in the text.
     name = "main" if method == BIND else "login"
     lines += [] if is_kept else [f"[connection.{name}]", 'per = "iteration"', ""]
     lines += [] if method == BIND or not is_kept else ["[connection.login]", 'per = "user"', ""]

@@ -82,7 +82,7 @@ def _paper_table(points: Sequence[Series]) -> Table:
     profile = points[0].spec.settings.get("profile")
     if operation != "add" or profile in (None, "small"):
         return table
-    # 126 bytes follow from Tables 5 and 8: 718 to 1,360 adds a second brought 91 to 171 KB/s.
+    # 126 bytes follow from Tables 5 and 8: 718 to 1,360 adds a second caused 91 to 171 KB/s.
     larger = f"In 1997 an add had 126 bytes, as with --profile small; with {profile} it has more."
     return structs.replace(table, notes=[*table.notes, larger])
 

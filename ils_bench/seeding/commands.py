@@ -367,7 +367,7 @@ def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
 
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
-    """Remove the people in the journal, and with `seeded` the people that `seed` added."""
+    """Remove the people in the journal; with `seeded`, also the people that `seed` added."""
     if seeded:
         # Missing options are an error before any person is removed.
         options = _to_empty(options)
@@ -498,7 +498,7 @@ def _remove_seeded(options: SeedOptions) -> None:
     target, people = open_live(options), spec_of(options, options.entries)
     population = generate(people).population
     groups = _groups(options, parse_destination(options.target), population)
-    # A directory can refuse to delete members of a group, so groups are removed first.
+    # A directory can refuse to delete members of a group: groups are removed first.
     if groups is not None:
         say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
     if has_group(target, 0 if groups is None else groups.count):

@@ -25,8 +25,8 @@ from sitebench.seeders.people import generate
 from sitebench.system.native_errors import translated
 
 CHUNK = 10_000
-"""After this number of missing people in a row, all later people count as missing. All threads
-together take fewer keys ahead of their adds.
+"""After so many missing people in a row, all later people count as missing. All threads together
+take fewer keys ahead of their adds.
 """
 
 KEYS_OF_A_THREAD = 256
@@ -87,7 +87,7 @@ def remove(
         first = next_person(reservation.start)
     except SitebenchError:
         first = None
-    # Identities that cannot find people may be able to delete them.
+    # An identity without permission to find people may have permission to delete them.
     sees = first is not None
     key = reservation.start if first is None else first
     while key < end and (empty < gap or key < scan_to):
@@ -114,7 +114,8 @@ def remove(
 def _scan_to(reservation: Reservation, added: Added | None) -> int:
     """Return the key up to which removal does not stop at missing people."""
     if added is not None:
-        # Every thread can leave a part of its block unused, and another thread goes on behind it.
+        # Every thread can leave a part of its block unused, and another thread continues behind
+        # that block.
         return min(reservation.start + added.keys + added.gap, reservation.stop)
     if reservation.start < journal.FIRST_ADDED or reservation.sparse:
         return reservation.stop

@@ -25,7 +25,7 @@ from sitebench.seeders.people import Spec
 FIRST_ADDED = 1_000_000_000
 """Key of the first person that a run adds, beyond all seeded people."""
 ROOM = 9 * FIRST_ADDED
-"""Number of keys with as many digits as FIRST_ADDED, so that all names have the same length."""
+"""Number of keys with as many digits as FIRST_ADDED, which gives all names the same length."""
 
 
 class Reservation(msgspec.Struct, frozen=True):

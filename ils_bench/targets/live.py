@@ -3,7 +3,7 @@
 A test that needs people uses the people in the directory, or adds missing people and removes them
 again. It adds people only with --i-own-this-target, or for an operation that adds people anyway. A
 larger population begins with the people of a smaller one, so bisection finds the first missing
-person. To a complete directory nothing is written.
+person. Nothing is written to a complete directory.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
         "profile": options.profile,
     }
     if options.tls or options.start_tls:
-        # The server's process makes the certificate, because it chooses the address.
+        # The server's process makes the certificate, because that process chooses the address.
         config["tls"] = {"start": options.start_tls}
     return config
 

@@ -15,7 +15,7 @@ from sitebench.errors import BadInput
 from sitebench.seeders import HASHES
 from sitebench.seeders.people import Spec
 
-if TYPE_CHECKING:  # The embedded directory, which checks its bounds, has no target.
+if TYPE_CHECKING:  # The embedded directory checks its bounds without a target.
     from ils_bench.targets.target import OpenDirectory
 
 _MODULES = {

@@ -161,7 +161,7 @@ def connect(
                 open_connection(connection, address)
                 deadline.watch(connection.socket)
                 bound = connection.bind(read_server_info=False)
-            # ldap3 raises errors of its own and of other libraries.
+            # ldap3 raises its own errors and errors of other libraries.
             except Exception as error:
                 raise _nonsense(address, error, deadline) from error
             if not bound:

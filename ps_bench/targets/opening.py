@@ -19,7 +19,7 @@ from sitebench.targets.tls import Trust
 OWN_TARGETS = ("embedded",)
 
 _WAY_IN = b"<form method=get action=/enter>"
-"""A form on the front page of personalized sites; other sites do not have this form."""
+"""The form on the front page of a personalized site, which distinguishes it from other sites."""
 
 
 def spec_of(options: PsOptions) -> UpdSpec:

@@ -1,7 +1,7 @@
 """Analysis of a sweep over clients: peak, stages, useful peak, efficiencies, predicted rates.
 
-Only valid points count. If the tester was the limit, the rate of a point is a lower bound. Such a
-point is not on the curve, because its latency is the tester's.
+Only valid points count. If the load generator was the limit, the rate is a lower bound, and the
+latency is the load generator's: such a point is not on the curve.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Stages(msgspec.Struct, frozen=True):
     """Numbers of clients in the two stages of a sweep.
 
     In the rising stage more clients raise the rate more than the latency, in the saturated stage
-    the latency more than the rate. The quotient of rate and latency is highest between the stages.
+    the latency more than the rate. Rate divided by latency is highest between the stages.
     """
 
     rising: tuple[int, ...]
@@ -152,7 +152,7 @@ def peak_reached(points: Sequence[Series]) -> CurvePoint | None:
 
 
 def bound_of(points: Sequence[Series]) -> float:
-    """Return the highest rate that is a lower bound, because tester or schedule limited it."""
+    """Return the highest rate that is a lower bound, by load generator or schedule."""
     return _highest(
         point
         for point in points

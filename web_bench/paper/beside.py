@@ -91,7 +91,8 @@ class _Today(msgspec.Struct, frozen=True):
         waited = figure is latency_s and any("mean" in at_least for at_least in means)
         place = f" @ {best.spec.users:,}{self.processors_note(best)}"
         if best.grade == Quoted.AT_LEAST:
-            # If the tester was the limit, the rate is a lower bound and the latency an upper bound.
+            # If the load generator was the limit, the rate is a lower bound and the latency an
+            # upper bound.
             bound = "<=" if figure is latency_s else ">="
             return f"{bound} {show(value)}{place}" if not waited else _NOTHING
         is_bound = waited or (figure is not latency_s and of_schedule(best))

@@ -1,9 +1,8 @@
 """Figures of a measured window that only web servers have.
 
-A request belongs to a class of the workload: files, a path or a program. Its time is from the start
-of connecting, or of sending on a kept connection, to the last byte of its answer; on a schedule it
-begins at the due time. An operation of several steps is a class, too. Times are means in seconds;
-figures that were not measured are None.
+A request belongs to a class of the workload: files, a path or a program, or an operation of several
+steps. Times are those of docs/method.md ("Phases of a request"), but on a schedule a request begins
+at its due time. Times are means in seconds; figures that were not measured are None.
 """
 
 from __future__ import annotations

@@ -235,7 +235,7 @@ def page(date: str) -> str:
 def configuration(
     server: Server, tls: ServerTls | None, directives: Mapping[str, str], values: Mapping[str, str]
 ) -> str:
-    """Return the configuration; raise if a directive contains another one."""
+    """Return the configuration; raise if a directive contains another directive."""
 
     def fill(template: str) -> str:
         return re.sub(r"@(\w+)@", lambda match: fields[match[1]], template)
@@ -294,7 +294,7 @@ def _launch(
     folder: Path,
 ) -> subprocess.Popen[bytes]:
     """Start a shell that starts the programs, and then executes the server, their parent."""
-    # Descriptor 3 is the socket, because a shell empties the input of background programs.
+    # Descriptor 3 is the socket: a shell replaces the input of background programs by /dev/null.
     begun = "".join(f"{shlex.join(command)} <&3 3<&- & " for command in helpers)
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
     with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:

@@ -98,7 +98,7 @@ def serve(options: ServeOptions) -> None:
 def _keep_from_programs() -> None:
     """Prevent that programs of this process inherit its descriptors."""
     for descriptor in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(OSError):  # the folder itself is closed by now
+        with contextlib.suppress(OSError):  # The folder itself is already closed.
             if int(descriptor.name) > 2:
                 os.set_inheritable(int(descriptor.name), False)
 
