@@ -41,14 +41,15 @@ const SHOWN_BYTES: usize = 670;
 /// Names and values that describe a request (RFC 3875 section 4.1).
 pub(crate) type Variables = [(Vec<u8>, Vec<u8>)];
 
-/// The header and the document. `number` must differ between requests: random characters depend on it.
+/// The header and the document. `number` has to differ between requests, because random characters depend on
+/// it.
 pub(crate) fn answer(variables: &Variables, number: u64) -> Vec<u8> {
     let query = String::from_utf8_lossy(value(variables, b"QUERY_STRING"));
     let mut out = document(&query, variables, number).unwrap_or_else(|| {
         let problem = format!("kind takes simcgi, constant or random, size 0 to {MOST_BYTES}\n");
         [b"Status: 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n", problem.as_bytes()].concat()
     });
-    // A HEAD request wants no document; the server would drop it (RFC 3875 section 4.3.3).
+    // A HEAD request gets no document; the server would drop it (RFC 3875 section 4.3.3).
     if value(variables, b"REQUEST_METHOD") == b"HEAD" {
         let end = out.windows(4).position(|four| four == b"\r\n\r\n").map_or(out.len(), |at| at + 4);
         out.truncate(end);

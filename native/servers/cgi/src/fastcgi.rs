@@ -127,8 +127,8 @@ struct Request {
     body: usize,
 }
 
-/// Answers requests until the web server closes the connection, or until the end of a request that did not
-/// ask to keep the connection.
+/// Answers requests until the web server closes the connection, or after a request that does not keep the
+/// connection.
 fn converse(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let (mut content, mut out) = (Vec::new(), Vec::new());
     let mut request: Option<Request> = None;

@@ -23,7 +23,7 @@ impl Now {
 
 /// The source of the directory's time.
 ///
-/// The wall-clock time is read once; after that, only the monotonic clock counts: a change of the system's
+/// The wall-clock time is read once. After that only the monotonic clock counts: a change of the system's
 /// clock must not expire entries.
 #[derive(Debug, Clone)]
 pub struct Clock {

@@ -9,7 +9,7 @@ use tls::ServerSpec;
 
 use crate::limits::Limits;
 
-/// The default time to live of entries in the ILS profile: the ten minutes that NetMeeting asks for in every
+/// The default time to live of entries in the ILS profile: ten minutes, which NetMeeting requests in every
 /// refresh (`sttl=10`).
 pub const ILS_TTL_S: u32 = 600;
 

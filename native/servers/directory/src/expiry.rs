@@ -1,12 +1,12 @@
 //! Finds expired dynamic entries (RFC 2589), second by second.
 //!
 //! A wheel of doubly linked lists, one per second of the coming hour. The wheel takes eight bytes per entry,
-//! and no memory before the first dynamic entry. An entry is in the list of the second under which it was
-//! filed. A refresh changes only the entry's deadline; the entry is filed again when the second of its list
-//! is reached. So keeping a user online costs one store to memory, however many users there are.
+//! and no memory before the first dynamic entry. An entry is in the list of one second. A refresh changes
+//! only the entry's deadline; the entry moves to another list when the second of its list is reached. So a
+//! refresh costs one store to memory, whatever the number of users.
 
-/// The seconds of one turn of the wheel. An entry with a later deadline is found, and filed again, once per
-/// turn.
+/// The seconds of one turn of the wheel. An entry with a later deadline is found, and inserted again, once
+/// per turn.
 const SECONDS: u32 = 4096;
 
 /// The index of the list of due entries, after the lists of the seconds.
@@ -30,7 +30,7 @@ struct Link {
 }
 
 impl Wheel {
-    /// Files an entry under its deadline.
+    /// Inserts an entry into the list of its deadline.
     pub(crate) fn insert(&mut self, id: u32, deadline: u32) {
         let place = FIRST + id;
         while self.links.len() <= place as usize {
@@ -51,7 +51,7 @@ impl Wheel {
     }
 
     /// Removes the next entry from a list whose second has been reached. This entry is due now, was refreshed
-    /// after it was filed, or is due a full turn later. If it is not due now, the caller inserts it again.
+    /// after its insertion, or is due a full turn later. If it is not due now, the caller inserts it again.
     pub(crate) fn pop(&mut self, now: u32) -> Option<u32> {
         if self.links.is_empty() {
             self.next = now;
@@ -66,7 +66,7 @@ impl Wheel {
             if self.next > now {
                 return None;
             }
-            // After a pause of more than one turn, no list need be moved twice.
+            // After a pause of more than one turn, each list is moved once at most.
             self.next = self.next.max(now.saturating_sub(SECONDS - 1));
             self.take_over(self.next % SECONDS);
             self.next += 1;

@@ -57,8 +57,8 @@ impl Check {
         self.stored.iter().map(|stored| stored.nanoseconds(&self.password.0)).fold(0, u64::saturating_add)
     }
 
-    /// The limit applies to CPU time, not wall-clock time: on a busy machine a thread of lowest priority has
-    /// to wait.
+    /// Runs the check. Its limit is CPU time, not wall-clock time, because a thread of lowest priority has to
+    /// wait on a busy machine.
     fn run(&self, longest: Duration) -> Outcome {
         let begun = processor_time();
         #[cfg(test)]
@@ -190,7 +190,7 @@ impl SlowBinds {
         }
         let mut state = self.state();
         state.threads -= 1;
-        // If a thread is left, it takes the waiting checks.
+        // A remaining thread will take the waiting checks.
         let lost = if state.threads == 0 { mem::take(&mut state.waiting) } else { BTreeMap::new() };
         drop(state);
         for (id, _) in lost.into_values() {

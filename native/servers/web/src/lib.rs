@@ -4,11 +4,11 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /dynamic/constant?size=6250` | a page of HTML with this number of bytes, generated in the process; 6,250 without `size` |
-//! | `GET /dynamic/random?size=6250` | so many random characters `?` to `X`, as WebStone's programs make them; the same for the n-th such request of a thread |
+//! | `GET /dynamic/random?size=6250` | so many random characters `?` to `X`, as WebStone's programs make them; the n-th such request of every thread gets the same text |
 //! | `GET /dynamic/env` | the variables that a CGI program would get, a line each |
 //! | `GET /dynamic/page.shtml` | a page of 6,250 bytes, parsed for each request, with today's date |
 //! | `GET /dynamic/template/0` to `99` | the same page, one of a hundred copies, parsed at the start and filled in |
-//! | `GET`, `POST /cgi-bin/<program>[/...]` | what the program of the CGI folder writes: a process for each request (RFC 3875) |
+//! | `GET`, `POST /cgi-bin/<program>[/...]` | the output of a program in the CGI folder: a process for each request (RFC 3875) |
 //! | `GET /...` | a file of the docroot, `index.html` for a folder; `.shtml` files are parsed |
 //!
 //! Every `GET` may also be a `HEAD`. Files support conditional requests and one range. No path leads out of

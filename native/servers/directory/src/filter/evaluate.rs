@@ -12,7 +12,7 @@ use crate::matching::{compare, number, pieces_match};
 use crate::schema::{Matching, Schema};
 use crate::store::{Budget, Effort, Form, Operational, Slot, Store, UnixSeconds, has_options, work};
 
-/// The values of longer lists are prepared once and reused for all terms.
+/// The values of a longer list are prepared once and reused for all terms.
 const SHORT_BYTES: usize = 1 << 10;
 
 /// The three values of RFC 4511 section 4.5.1.7.

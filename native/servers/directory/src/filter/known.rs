@@ -4,8 +4,8 @@ use super::node::{Span, Target};
 use crate::schema::{AttributeId, Schema, base};
 use crate::store::Operational;
 
-/// A cache with more names is cleared before the next filter. Lookups search only this many names. Filters of
-/// programs have two or three names.
+/// A cache with more names than this is cleared before the next filter. Each lookup searches the names of the
+/// cache one by one. Filters of programs have two or three names.
 const MANY: usize = 32;
 
 #[derive(Debug, Clone, Default)]

@@ -27,8 +27,8 @@ use crate::schema::{AttributeId, Matching, Schema};
 use equality::EqualityIndex;
 use prefix::PrefixIndex;
 
-/// The attribute types with an index, at most 32. Indexes in [`FROM_THE_START`] are built without
-/// waiting for a search that misses them.
+/// The attribute types with an index, at most 32. Indexes in [`FROM_THE_START`] are built at once, before any
+/// search misses them.
 const INDEXED: [&str; 17] = [
     "objectClass",
     "cn",
@@ -107,7 +107,7 @@ struct AttributeIndex {
     prefix_end: u32,
 }
 
-/// No entry has this number.
+/// The value for a complete part; no entry has this number.
 const BUILT: u32 = u32::MAX;
 
 impl Indexes {

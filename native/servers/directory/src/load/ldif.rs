@@ -16,8 +16,8 @@ use crate::store::{Store, UnixSeconds};
 /// The size of the buffer for reading the file.
 const READ_BYTES: usize = 1 << 20;
 
-/// An attribute that 389 Directory Server exports with every entry, and that is in no schema. It is dropped,
-/// like the attributes that this server sets itself.
+/// An attribute that 389 Directory Server exports with every entry, and that no schema defines. It is
+/// dropped, like the attributes that this server sets itself.
 const ENTRY_ID: &[u8] = b"entryid";
 
 struct Loader<'s> {

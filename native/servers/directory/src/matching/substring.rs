@@ -60,8 +60,8 @@ fn prepare_text_piece(how: Preparation, kind: PieceKind, piece: &[u8], out: &mut
     }
     let start = out.len();
     prepare_doubled(how.piece(first, last), piece, out);
-    // A piece that consists of spaces is prepared as one space. In a first or last piece, the space at the
-    // edge is this space.
+    // A piece that consists of spaces is prepared as one space. If it is the first or the last piece, this
+    // space is the space at the edge.
     if last && (out.len() > start || piece.is_empty() || !out[..start].ends_with(b" ")) {
         out.push(b' ');
     }

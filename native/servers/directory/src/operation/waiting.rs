@@ -15,7 +15,7 @@ use crate::turn::Turn;
 pub(crate) fn resume(session: &mut Session, outcome: Outcome, turn: &mut Turn<'_>) -> Step {
     let Some(waiting) = session.waiting.take() else { return Step::Close };
     let right = match outcome {
-        // The password could have been changed, or its entry deleted, during the check.
+        // During the check, the password could have been changed, or its entry deleted.
         Outcome::Right(place) => Ok(waiting
             .stored
             .get(place)

@@ -36,7 +36,7 @@ const EVALUATIONS: usize = 8_192;
 /// most.
 const LONG: usize = 2 << 10;
 
-/// The entries that are sent before the size of the output buffer is checked again.
+/// The matches that are sent before the size of the output buffer is checked again.
 const MATCHES: usize = 8;
 
 /// A search that requests more attributes than this answers one entry at a time. A person has fewer

@@ -11,7 +11,7 @@ use crate::index::{Hits, Key, MOST, OBJECT_CLASS};
 use crate::schema::Matching;
 use crate::store::{EntryId, LISTED, NONE, Operational, Scratch, Store, UnixSeconds};
 
-/// With this few candidates, no better source is searched for.
+/// For this few candidates, no better source is searched.
 const FEW: u64 = 8;
 
 /// Below a base with more containers than this, all entries are scanned.
@@ -232,9 +232,9 @@ impl Planner<'_> {
 /// The cost of planning a node, in the order in which the nodes of an And are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PlanCost {
-    /// A lookup in an index, or the planning of the operands.
+    /// The cost of a lookup in an index, or of planning the operands.
     Lookup,
-    /// Listing the candidates.
+    /// The cost of listing the candidates.
     Listing,
     /// A lookup that is useless, because nearly every entry has the class.
     EveryEntry,

@@ -51,7 +51,7 @@ impl Source {
                     append(few[..count].iter().copied(), from, limit, out)
                 }
                 Some(Hits::Many(list)) => append(list.range(from..), from, limit, out),
-                // Impossible: an index is never removed.
+                // This cannot happen: an index is never removed.
                 None => true,
             },
             Self::Children(id) => match store.children.get(id) {

@@ -62,7 +62,7 @@ impl Service for LdapService<'_> {
     type Session = Session;
     type Outcome = Outcome;
 
-    /// The most messages whose lookups wait for memory together. CPU time of a lookup among 10,000 entries
+    /// The most messages whose lookups are prefetched together. CPU time of a lookup among 10,000 entries
     /// with 64 connections: 7.3 us with groups of one message, 6.6 us with 4, 6.4 us with 8, 6.3 us with 16,
     /// 6.2 us with 32 and with 64 (the kernel alone takes 5.3 us). If a group has the messages of half the
     /// connections, the other half can be on the network at the same time.

@@ -48,8 +48,8 @@ impl Store {
     #[inline]
     pub(super) fn change_prefixes(&mut self, id: u32, slot: &Slot, insert: bool) {
         if self.indexes.keeps_prefixes() {
-            // While an index is being built, entries that it has not reached are left out: they are added
-            // when it reaches them.
+            // While an index is being built, only entries that have been indexed already are changed in it:
+            // the build adds the others.
             let holds = |indexes: &Indexes, index| indexes.holds(Part::Prefix(index), id);
             self.change_prefixes_of(holds, id, slot, insert);
         }

@@ -1,9 +1,9 @@
 //! Prefetches memory for the lookups of several clients.
 //!
 //! A lookup in a large directory waits three times for memory: for the index, for the entry's slot, for the
-//! entry. One after the other, these waits are half of its work outside the kernel. The same waits of several
-//! lookups overlap: among a million entries a lookup costs the server 8.5 us instead of 9.5, of which the
-//! kernel takes 7.2 (medians on a busy machine).
+//! entry. Without overlap, these waits are half of the lookup's time outside the kernel. The same waits of
+//! several lookups overlap: among a million entries a lookup costs the server 8.5 us instead of 9.5, of which
+//! the kernel takes 7.2 (medians on a busy machine).
 //!
 //! Prefetching only brings memory into the cache: the searches look everything up again. A small directory is
 //! in the cache anyway and gains nothing. The size from which prefetching pays depends on the processor.

@@ -17,8 +17,8 @@ const LOOKED_AT: usize = 8 << 10;
 /// The largest reused buffer: a hundred times the size that a person needs.
 pub(crate) const KEPT: usize = 256 << 10;
 
-/// The buffers of one thread, created with `default()`. From one call to the next they keep their capacities,
-/// and a guess at the container of the next name.
+/// The buffers of one thread, created with `default()`. They keep their capacities, and the container of the
+/// last name, from one call to the next.
 #[derive(Debug)]
 pub struct Scratch {
     /// A name or a value in normal form.
@@ -34,7 +34,8 @@ pub struct Scratch {
     pub(crate) candidates: Vec<u32>,
     /// The number of entries that the last plan might still have listed.
     pub(crate) listable: usize,
-    /// The container of the last names. It is a guess, to be compared with the container's name.
+    /// The container of the name that was looked up last: a guess at the container of the next name. A
+    /// comparison of names verifies the guess.
     pub(super) container: u32,
 }
 

@@ -18,8 +18,8 @@ const PART: usize = 8;
 /// are one unit.
 const ODD: usize = 64;
 
-/// More than the cost per byte of any list: a part of a name has two bytes, and a value has two for its tag
-/// and length.
+/// More than the cost per byte of any list. For this bound, a part of a name has at least two bytes, and a
+/// value at least two for its tag and length.
 pub(super) const MOST_A_BYTE: usize = ODD + EACH;
 
 /// The work for each value of an entry.

@@ -35,7 +35,7 @@ fn a_search_without_paging_ends_after_a_thousand_entries() {
     let one = Search { scope: Scope::One, ..Search::default() };
     let (found, done) = client.search(&one);
     assert_eq!((found.len(), done.code), (1_000, ResultCode::SIZE_LIMIT_EXCEEDED));
-    // A larger size limit of the client has no effect, but a smaller size limit has an effect.
+    // A larger size limit of the client has no effect; a smaller one has.
     let (found, _) = client.search(&Search { size_limit: 5_000, scope: Scope::One, ..Search::default() });
     assert_eq!(found.len(), 1_000);
     let (found, _) = client.search(&Search { size_limit: 7, scope: Scope::One, ..Search::default() });

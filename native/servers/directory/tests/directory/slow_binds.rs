@@ -335,8 +335,9 @@ fn a_server_that_stops_does_not_wait_for_queued_hashes() {
     assert!(clients.iter_mut().all(|client| matches!(client.stream.read(&mut [0; 100]), Ok(0) | Err(_))));
 }
 
-/// Hashes in the directory's threads of lowest priority delay lookups no more than the same hashes in other
-/// threads of that priority do. In the threads that serve clients, every lookup would wait for a hash.
+/// Hashing threads of the directory have the lowest priority: they delay lookups no more than the same hashes
+/// in the test's own threads of that priority do. In threads that serve clients, a hash would delay every
+/// lookup by its whole duration.
 #[test]
 fn slow_binds_delay_lookups_at_most_as_much_as_other_hashing_threads_do() {
     let (directory, mut client) = with_ann("{}", &[&stored(LONG)]);

@@ -104,7 +104,7 @@ fn a_filter_that_evaluates_to_undefined_is_neither_true_nor_false() {
         assert_eq!(search(&store, &format!("(!{item})")), [""; 0], "{item}");
         assert_eq!(search(&store, &format!("(&{item}(c=ru))")), [""; 0], "{item}");
         assert_eq!(search(&store, &format!("(|{item}(c=ru))")), ["cn=Пётр Ёлкин,o=Intranet"], "{item}");
-        // A false term decides an And, whatever its other terms are.
+        // A false term decides an And, whatever the values of its other terms are.
         assert_eq!(search(&store, &format!("(!(&{item}(|)))")).len(), 5, "{item}");
     }
 }

@@ -6,9 +6,9 @@ use crate::limits::TEXT_BYTES;
 use crate::page::{MOST_ITEMS, MOST_SECTIONS, is_colour};
 use crate::upd::{Changes, write_strings};
 
-/// The longest interest that fits the page.
+/// The length of the longest interest that fits the page.
 const INTEREST_BYTES: usize = 24;
-/// The longest ticker symbols with the suffix of their exchange.
+/// The length of the longest ticker symbols with the suffix of their exchange.
 const STOCK_BYTES: usize = 12;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

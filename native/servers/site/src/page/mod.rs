@@ -25,7 +25,8 @@ pub(crate) const MOST_SECTIONS: usize = 10;
 /// The most interests, and the most stocks, on a page.
 pub(crate) const MOST_ITEMS: usize = 8;
 
-/// The most bytes of HTML for each property. Longer values are cut on the page, not in the database.
+/// The room of each property on the page, in bytes of HTML. Longer values are cut on the page, not in the
+/// database.
 mod room {
     pub(super) const GIVEN: usize = 192;
     pub(super) const NAME: usize = 256;
@@ -41,7 +42,7 @@ const STYLE: &str = include_str!("style.css");
 
 /// The end of a page; the archive text before it fills the remaining space.
 const END: &str = "</article></div></main></body></html>\n";
-/// Marks a cut in the archive text.
+/// The mark of a cut in the archive text.
 const MORE: &str = "&hellip;";
 
 /// Appends the page of `person`: exactly [`PAGE_BYTES`] bytes of UTF-8.

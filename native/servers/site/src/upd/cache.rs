@@ -4,7 +4,8 @@
 use super::commits::Commits;
 use super::person::{Person, TEXTS};
 
-/// People whose numbers have the same remainder share a place, which holds the person that was read last.
+/// People whose numbers have the same remainder share a place, which holds one of them: the person that was
+/// read last.
 #[derive(Debug)]
 pub(crate) struct Cache {
     places: Vec<Option<Kept>>,

@@ -1,10 +1,10 @@
-//! Tells readers about commits.
+//! The number of commits, which readers compare with the number of their snapshot.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// People whose numbers have the same remainder share a version. A change of one of them makes readers with a
-/// cache read all of them again, which costs one read for each person.
+/// People whose numbers have the same remainder share a version. If one of them changes, readers with a cache
+/// read all of them again, at the cost of one read per person.
 const STRIPES: usize = 4_096;
 
 /// Counts commits. A reader takes a new snapshot if the count differs from the count of its snapshot, so that

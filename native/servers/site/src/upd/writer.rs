@@ -191,7 +191,7 @@ fn write_all<T>(db: &mut Connection, size: u64, batch: &[Job<T>]) -> rusqlite::R
 }
 
 fn bind_update(update: &mut Statement<'_>, id: u64, changes: &Changes) -> rusqlite::Result<()> {
-    // Keys have 63 bits, so a larger number matches no row, and neither does -1.
+    // Keys have 63 bits: a larger number becomes -1, which matches no row.
     update.raw_bind_parameter(1, i64::try_from(id).unwrap_or(-1))?;
     let texts = [
         &changes.background,

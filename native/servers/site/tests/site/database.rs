@@ -125,7 +125,7 @@ fn a_full_disk_leaves_only_the_old_file() {
     let path = folder.path().join("a.upd");
     build(&path, 100);
     let before = fs::read(&path).unwrap();
-    // The limit stands for a full disk: writes fail in the middle of the file.
+    // The limit simulates a full disk: writes fail in the middle of the file.
     let status = Command::new("sh")
         .args([
             "-c",
@@ -232,7 +232,7 @@ fn a_fresh_copy_has_none_of_the_earlier_changes() {
     let error = upd::copy(&folder.path().join("none"), &working).unwrap_err();
     assert!(matches!(error, CopyError::File { .. }));
     assert_eq!(fs::read(&master).unwrap(), fs::read(&working).unwrap(), "as it was");
-    // The writer closes only now, like a writer that was killed.
+    // The writer's connection closes only now: a killed writer leaves the same files.
     drop(db);
 }
 

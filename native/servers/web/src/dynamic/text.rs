@@ -38,7 +38,7 @@ impl Text {
             for characters in out.get_mut(start..).unwrap_or_default().chunks_mut(8) {
                 *state = state.wrapping_add(INCREMENT);
                 for (character, byte) in characters.iter_mut().zip(mix(*state).to_le_bytes()) {
-                    // One of 26 characters; each stands for 9 or 10 of the 256 values of a byte.
+                    // One of 26 characters; each replaces 9 or 10 of the 256 values of a byte.
                     *character = b'?' + ((u16::from(byte) * 26) >> 8) as u8;
                 }
             }

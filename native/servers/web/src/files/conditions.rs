@@ -26,7 +26,7 @@ pub(crate) enum Verdict {
     Part(Range<u64>),
     /// 304: the client has the current file.
     NotModified,
-    /// 412: the file is not the one that the client requires.
+    /// 412: the current file is not the file that the client requires.
     Failed,
     /// 416: the file has no such bytes.
     Unsatisfiable,

@@ -76,7 +76,7 @@ impl OpenFiles {
         Self { root, most: most.div_ceil(2), young: HashMap::new(), old: HashMap::new() }
     }
 
-    /// Looks up a name. A name with a trailing slash means the folder's `index.html`.
+    /// Returns the file or folder of a name. A name with a trailing slash means the folder's `index.html`.
     #[inline]
     pub(crate) fn find(&mut self, name: &[u8], now_ms: u64) -> Result<Found, Missing> {
         if name.is_empty() || name.ends_with(b"/") {

@@ -71,8 +71,8 @@ fn a_program_inherits_only_three_descriptors() {
     assert!(descriptors.len() >= 4, "{}", answer.text());
     let started_by = std::os::unix::process::parent_id();
     for (number, target) in descriptors {
-        // Descriptor 3 is the folder that `ls` reads. Descriptors that the test process has inherited do not
-        // come from the server.
+        // Descriptor 3 is the folder that `ls` reads. Descriptors that the test process itself has inherited
+        // do not come from the server.
         let inherited = fs::read_link(format!("/proc/{started_by}/fd/{number}"));
         let is_ours = ["0", "1", "2", "3"].contains(&number);
         assert!(is_ours || inherited.is_ok_and(|path| path == Path::new(target)), "{number}: {target}");

@@ -12,7 +12,7 @@ use crate::common::Web;
 const STEP: Duration = Duration::from_millis(100);
 const LONG_BYTES: usize = 8_000_000;
 
-/// Long answers, one for each way in which the server sends them.
+/// Long answers, one for each method by which the server sends them.
 const LONG: [&str; 2] = ["/long", "/dynamic/constant?size=8000000"];
 
 fn patient(stall_bytes: usize) -> Web {

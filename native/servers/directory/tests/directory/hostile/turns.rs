@@ -148,8 +148,8 @@ fn crowd_answered_first(crowd: &mut [Client], request: &[u8], other: &mut Client
 
 /// Asserts that another client gets turns between the requests of a crowd, first on new connections, then on
 /// connections whose requests have taken long. On average, more than four lookups must be answered for each
-/// request of the crowd. If each thread took one of these requests in every turn, as many requests as lookups
-/// would be answered.
+/// request of the crowd. If each thread answered one such request in every turn, lookups and requests would
+/// be equally many.
 fn assert_served_between_a_crowd(directory: &directory::Running, request: &[u8]) {
     let mut other = Client::connect(directory.addr());
     // This thread may be scheduled late, but not in all tries.
@@ -225,8 +225,9 @@ fn longest_among_a_crowd(directory: &directory::Running, request: &[u8]) -> f64 
     longest.as_secs_f64() / one.as_secs_f64()
 }
 
-/// An ILS refresh search for a user writes, so it holds the store lock. All requests of a crowd may begin at
-/// once, because the server finds out during a request that it takes long; they finish one at a time.
+/// An ILS refresh search for a user writes, so it holds the store lock. The server finds out that a request
+/// takes long only during the request, so all requests of a crowd may begin at once; they finish one at a
+/// time.
 #[test]
 fn other_clients_are_served_between_ils_refresh_searches() {
     let directory = serve_as(r#"{"profile": "ils"}"#, "uniqueMember", &members(500));

@@ -32,7 +32,7 @@ fn a_rename_cannot_make_a_name_too_long() {
     assert!(is_there(&mut client, "cn=Ann 1,ou=Dynamic,o=Intranet"));
     assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", &fits), ResultCode::SUCCESS);
     assert!(is_there(&mut client, &format!("cn=Ann 1,{fits},o=Intranet")));
-    // A rename of the person, too, cannot make the name a byte too long.
+    // A rename of the person cannot make the name a byte too long, either.
     let leaf = format!("cn=Ann 1,{fits},o=Intranet");
     assert_eq!(rename(&mut client, &leaf, "cn=Ann 10"), ResultCode::ADMIN_LIMIT_EXCEEDED);
     assert!(is_there(&mut client, &leaf));
