@@ -53,8 +53,8 @@ impl Checker {
         self.fed
     }
 
-    /// The index at which the ended body first differs from the file, or `None`. If the body only lacks the
-    /// end of the file, the index is the body's length. If the body continues after the end of the file, the
+    /// The index at which the ended body first differs from the file, or `None`. If the body is a beginning
+    /// of the file, the index is the body's length. If the body continues after the end of the file, the
     /// index is the file's size.
     pub fn finish(&self) -> Option<u64> {
         self.differs.or((self.fed < self.size).then_some(self.fed))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::content::fill;
 use crate::set::{File, FileSet};
 
-/// Larger files have no copy: generating their content takes less time than receiving it in pieces.
+/// Larger files have no copy: their content is generated in less time than it is received in pieces.
 const MOST_EACH: u64 = 64 << 10;
 /// Files from this number on have no copy. The places for the copies take 1.5 MiB.
 const MOST_FILES: u64 = 64 << 10;

@@ -23,7 +23,7 @@ use crate::spec::Spec;
 const FORMAT: u32 = 1;
 /// Far longer than the spec of any set: sets of the papers have a dozen classes.
 const LONGEST_HEADER: u64 = 1 << 20;
-/// Bytes of lines between two writes. A kill loses these lines, and their files are written again.
+/// Bytes of lines between two writes. After a kill, files whose lines were not written yet are written again.
 const BUFFERED: usize = 32 << 10;
 const DIGEST: usize = 64;
 const AFTER_DIGEST: &str = "\"}\n";

@@ -14,7 +14,7 @@ const LEAST_CRYPT_ROUNDS: u32 = 1_000;
 pub const MOST_ROUNDS: u32 = 10_000_000;
 /// The default passes of argon2 (RFC 9106 section 4).
 pub const PASSES: u32 = 3;
-/// More passes are of no use, because more memory also makes argon2 more expensive.
+/// More passes are not needed, because more memory also makes argon2 more expensive.
 pub const MOST_PASSES: u32 = 100;
 /// argon2 divides its memory into four parts of two blocks each, and a block has 1 KiB (RFC 9106 section
 /// 3.1).

@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
-/// For a client that has begun without TLS on a port with TLS.
+/// The answer to a client that has begun without TLS on a port with TLS.
 pub(crate) const NOT_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
     Connection: close\r\n\r\nthis port speaks TLS; ask for it with https://\n";
 
-/// For a client beyond the limit of connections, in total or per address.
+/// The answer to a client beyond the limit of connections, in total or per address.
 pub(crate) const UNAVAILABLE: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\
     Connection: close\r\n\r\n";
@@ -22,7 +22,7 @@ pub struct ResponseOptions {
     pub head_only: bool,
 }
 
-/// For requests that cannot be parsed.
+/// The form of answers to requests that cannot be parsed.
 pub(crate) const CLOSING: ResponseOptions =
     ResponseOptions { keep_alive: false, http10: false, head_only: false };
 

@@ -37,7 +37,7 @@ pub(crate) fn read<'a>(
 /// The status that answers invalid bytes. The connection cannot be used any further.
 pub(crate) fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
     match error {
-        // The bytes have no line end, so the request line is too long because of its target.
+        // The bytes have no line end: the target makes the request line too long.
         HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
         HeadError::TooLong | HeadError::TooMany => "431 Request Header Fields Too Large",
         HeadError::BadCoding => "501 Not Implemented",

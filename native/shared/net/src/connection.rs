@@ -45,7 +45,7 @@ const FILE_BYTES: u64 = 256 << 10;
 /// The largest buffer that an idle connection keeps.
 const KEPT_BYTES: usize = 1 << 10;
 
-/// How long a lingering connection stays open, so that the client can read the last answer.
+/// The time for which a lingering connection stays open, so that the client can read the last answer.
 const LINGER_MS: u64 = 1_000;
 
 /// State that all connections of a thread share during one turn of its loop.
@@ -163,7 +163,7 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Whether the next bytes can be read and answered at once: no answer and no request is pending.
+    /// Whether the next bytes can be read and answered at once, because no answer and no request is pending.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.readable
@@ -543,8 +543,8 @@ impl<S: Service> Connection<S> {
             return stalled;
         }
         // The poll reports a writable socket only when much of the kernel's buffer is free, which may take
-        // long for a slow reader, so a write is tried. If `unsent` is empty after that, reading continues
-        // without a report of the poll.
+        // long for a slow reader, so a write is tried. If `unsent` is then empty, reading continues without a
+        // report of the poll.
         let tried = if self.blocked { self.send_file(turn).map(|_| false) } else { self.flush(turn) };
         match tried {
             Ok(all) => {

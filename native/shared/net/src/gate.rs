@@ -15,7 +15,7 @@ pub struct Gate {
     by_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// The messages are sent to the client.
+/// The reasons for refusing a connection. Their messages are sent to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Full {
     #[error("too many connections, try again later")]

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Other clients count as active if a request of theirs was answered after the last long request began, or at
-/// most this long before. A client that waits for a lock is noticed only once it is answered.
+/// Other clients count as active if one of their requests was answered after the last long request began, or
+/// at most this long before. A client that waits for a lock is noticed only when its request is answered.
 const LATELY_MS: u64 = 10;
 
 /// The pause before checking again whether another thread's long request has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// The extra wait of the thread of the last long request, so that a thread that was refused meanwhile goes
+/// The extra pause of the thread of the last long request. A thread that was refused meanwhile then begins
 /// first.
 const GIVE_WAY: Duration = Duration::from_millis(2);
 

@@ -39,7 +39,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Whether a client stalls that moves these numbers of bytes, one number before each check. The checks
+    /// Whether a client stalls that moves these numbers of bytes: one number before each check. The checks
     /// are 250 ms apart.
     fn stalls(bytes: impl IntoIterator<Item = usize>) -> bool {
         let mut pace = Pace::default();

@@ -14,7 +14,7 @@ use crate::shared::Shared;
 use crate::stats::Traffic;
 use crate::worker::Reactor;
 
-/// A larger number of threads is taken for a typing error.
+/// A larger number of threads is probably a typing error.
 const MAX_THREADS: usize = 1024;
 
 /// The threads that serve one port. Dropping it stops them.

@@ -6,9 +6,10 @@
 //! lowest numbers; all further groups have the first size. With 10, 1,000 and 100,000, group 0 has 1,000 people,
 //! group 1 has 100,000, and all other groups have 10.
 //!
-//! Group `g` of size `m` has the people from number `g * m` on, modulo the population's size. Every person is
-//! drawn independently, so members of a group have no more in common than any people do. Each person is in as many
-//! groups as any other, or in one more. The first `in_all` people are exempt: they are in every group.
+//! Group `g` of size `m` has the people from number `g * m` on, modulo the population's size. The people of a
+//! population are drawn independently, so members of a group have no more in common than other people. Each
+//! person is in as many groups as any other, or in one more. The first `in_all` people are exempt: they are
+//! in every group.
 //!
 //! # Nested groups
 //!
@@ -150,8 +151,8 @@ struct Shape {
     /// Index among the people after the first `in_all`.
     start: u64,
     people: u64,
-    /// Child groups: the number of the first group, the difference between the numbers of two neighbours, and
-    /// the count.
+    /// Child groups: the number of the first group, the difference between the numbers of neighbours, and the
+    /// count.
     first: u64,
     step: u64,
     groups: u64,

@@ -1,7 +1,7 @@
 //! LDIF for other directories (RFC 2849), appended to a buffer entry by entry.
 //!
-//! The output does not begin with `version: 1`: slapadd (2.5) takes this line for an attribute, slapcat does
-//! not write the line, and common readers do not need it.
+//! The output does not begin with `version: 1`: slapadd (2.5) reads this line as an attribute, slapcat does
+//! not write it, and common readers do not need it.
 //!
 //! Lines are not folded: folding is optional (RFC 2849 section 2, note 2), and slapadd, ldapadd and other
 //! common readers accept long lines.

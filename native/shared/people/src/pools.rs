@@ -49,7 +49,7 @@ const FIELDS: [(Field, &str); 9] = [
     (Field::Text, "text"),
 ];
 
-/// All remedies are the same: harvest the pools again.
+/// The errors of a pools file. The remedy is always to harvest the pools again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PoolsError {
     #[error("not a pools file: it does not begin with '{HEADER}'; harvest the pools again")]

@@ -41,7 +41,7 @@ use read::Reader;
 
 /// Offsets have 32 bits.
 pub const MAX_BYTES: u64 = u32::MAX as u64;
-/// Far more columns than any file that people write. A first line that is not a list of columns exceeds the
+/// Far more columns than in files that people write. A first line that is not a list of columns exceeds the
 /// limit.
 pub const MAX_COLUMNS: usize = 1_000;
 /// The offsets of this many cells take 800 MB. A large file that consists of separators exceeds the limit.

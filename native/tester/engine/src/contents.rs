@@ -1,4 +1,4 @@
-//! `Contents` and `LdifCount`: the number of people, and whether they are the right people.
+//! `Contents` and `LdifCount`: the number of people, and a digest of their attributes.
 
 use people::contents;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::errors::engine_error;
 use crate::profile::profile_named;
 
-/// The number of people, and a digest that shows whether they are the right people.
+/// The number of people, and a digest that is equal for equal people.
 #[pyclass(frozen, eq, module = "sitebench._engine")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Contents(pub contents::Contents);

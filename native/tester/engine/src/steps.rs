@@ -63,7 +63,7 @@ pub struct LdapRequest {
     controls: Vec<(String, bool, Option<Bytes>)>,
 }
 
-/// The kind of failure, whether there was an answer, and the request and answer for output.
+/// A judged answer: the kind of failure, whether there was an answer, and request and answer as a text.
 type Worth = (Option<String>, bool, Option<String>);
 
 /// No call into Python is allowed while a lock is held.

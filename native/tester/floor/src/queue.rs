@@ -1,4 +1,5 @@
-//! The maximum utilisation of several cores by a mix of operations at which few enough operations end late.
+//! The maximum utilisation of several cores by a mix of operations at which no more operations end late than
+//! the promise allows.
 //!
 //! The model is one FCFS queue with Poisson arrivals, and service times that are exponential around the mean
 //! of each kind (the mix is hyperexponential). There is no formula for the late share of such a mix, so
@@ -126,7 +127,7 @@ impl Queue {
         let rarest = matter.map(|kind| kind.weight).fold(1.0, f64::min);
         // A late spell lasts one correlation length. If few operations may be late, spells are rare, and a
         // simulation without a spell is too optimistic: with an objective of 300 service times for 99.9 % of
-        // operations, nine times the allowed share was late.
+        // operations, nine times as many operations were late as allowed.
         let spells = SPELLS / self.promise.late;
         FEWEST.max(TIMES.max(spells) * remembers).max(TIMES / rarest)
     }

@@ -10,7 +10,7 @@ use crate::types::{Block, Connection, Data, Draw, Drawn, Rows};
 /// The most columns that a message lists.
 const MOST_LISTED: usize = 20;
 
-/// The lifetime of the connection or step that uses a field; the field must live equally long.
+/// The lifetime of the connection or step that uses a field. A value of the field must live as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     Run,

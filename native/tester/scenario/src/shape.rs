@@ -12,7 +12,7 @@ use crate::template::Template;
 
 type Value<'t> = Spanned<DeValue<'t>>;
 
-/// Refers keys of the previous form to their successors.
+/// The message for keys of the previous form.
 const SUCCESSOR: &str = "is of the form before this one: docs/scenarios.md shows how it is written now";
 
 /// Checks a document, and returns its protocol.
@@ -135,7 +135,7 @@ impl Shape<'_> {
         if let Some(near) = nearest(name, known()) {
             return format!("unknown key; did you mean {near:?}?");
         }
-        // A key of another verb gets its own message.
+        // A key of another verb has a message of its own.
         let verb = tables.iter().find(|table| VerbForm::of(table).is_some());
         if let Some(verb) = verb {
             let has =
@@ -204,7 +204,7 @@ impl Shape<'_> {
         tables.collect()
     }
 
-    /// Checks the value of a key at `at`.
+    /// Checks the value of the key that begins at `at`.
     fn value(&self, kind: Kind, value: &Value<'_>, at: usize) {
         let place = value.span().start;
         let wrong = |what: &str| self.problems.push(place, || format!("is {what}"));

@@ -358,7 +358,7 @@ pub enum Escaped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Times {
     Number(u32),
-    /// Once per value of this list. Within the block, the list's name means the current value.
+    /// Once for each value of this list. Within the block, the list's name means the current value.
     Each(String),
 }
 

@@ -45,7 +45,7 @@ pub(super) fn run(
     let mut pipeline = Pipeline::new(config, work, range, sessions)?;
     let result = pipeline.pump(progress);
     let report = Report { done: pipeline.done(), changed: pipeline.changed };
-    // The last progress report. A `Break` is ignored, because no work is left to stop.
+    // The last progress report. A `Break` has no effect, because no work is left.
     let _ = progress(report.done);
     result?;
     pipeline.unbind();
@@ -227,7 +227,7 @@ impl<'p> Pipeline<'p> {
                 return Err(not_ldap(server, "an answer to nothing that was asked"));
             };
             let Some(meaning) = judge(server, work, person, response)? else { return Ok(()) };
-            // A refusal has ended the work above. The refused person keeps the slot, and is not counted as
+            // A refusal has already ended the work. The refused person keeps the slot, and is not counted as
             // done.
             if meaning == Meaning::Changed {
                 *changed += 1;

@@ -128,8 +128,9 @@ impl Session {
         self.ask_all(base, *profile == Profile::Ad, &search, visit)
     }
 
-    /// Passes every entry of a search below `base` to `visit`, in pages if the server limits a search. Other
-    /// servers limit paged searches for some users, who get all entries without pages.
+    /// Passes every entry of a search below `base` to `visit`. Some servers limit every search, so they need
+    /// pages (`paged`). Other servers limit only the paged searches of some users, so they are searched
+    /// without pages.
     pub(super) fn ask_all(
         &mut self,
         base: &str,

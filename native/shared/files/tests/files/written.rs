@@ -59,7 +59,7 @@ fn writing_continues_after_a_manifest_cut_at_any_byte() {
     let first_line = whole.find('\n').unwrap() + 1;
     for cut in (first_line..whole.len()).rev().step_by(7) {
         fs::write(folder.path().join("small.manifest"), &whole[..cut]).unwrap();
-        // The file that was being written when the writer was killed.
+        // The file that the writer was writing when it was killed.
         let half = whole[..cut].lines().count().saturating_sub(1).min(17);
         let file = set.file(half as u64).unwrap();
         fs::write(folder.path().join(&file.path()[1..]), "half").unwrap();

@@ -13,8 +13,8 @@ use wire::decimal::Decimal;
 /// Versions of clients, as major, minor, build.
 const VERSIONS: [(u32, u32, u32); 3] = [(4, 4, 3385), (4, 4, 3396), (4, 4, 3400)];
 
-/// Attributes whose values are flags: has a camera, has sound, is in a call. It does not matter here which
-/// name has which meaning.
+/// Attributes whose values are flags: has a camera, has sound, is in a call. The order of these meanings is
+/// not important here.
 const FLAGS: [&str; 3] = ["ilsA26214430", "ilsA32833566", "ilsA32964638"];
 
 #[derive(Debug)]

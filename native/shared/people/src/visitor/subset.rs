@@ -60,7 +60,7 @@ impl Digits {
     }
 }
 
-/// The index of free place `n`, counted from 0. `taken` has a bit for each place that is not free.
+/// The index of the `n`-th free place, counted from 0. `taken` has a bit for each place that is not free.
 fn free_place(taken: u64, mut n: usize) -> usize {
     let mut place = 0;
     loop {

@@ -36,7 +36,7 @@ fn served(act: impl FnOnce(&mut ClientConnection, &mut TcpStream) -> std::io::Re
     while client.is_handshaking() {
         client.complete_io(&mut socket).unwrap();
     }
-    // A client that is cut off cannot send the remainder.
+    // The write fails if the server has already cut the client off.
     let _ = act(&mut client, &mut socket);
     // A socket closed with unread bytes is reset, and the peer then loses the bytes sent before.
     let _ = socket.shutdown(Shutdown::Write);

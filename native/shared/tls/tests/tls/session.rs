@@ -143,7 +143,7 @@ fn each_tls_fault_has_a_separate_name() {
     assert_eq!(by(&anybody, "example.org"), None);
 }
 
-/// A server with a certificate as `openssl req -x509` makes it, which is its own authority.
+/// A server whose certificate, as `openssl req -x509` makes it, is also the authority that signed it.
 fn self_signed(folder: &Path, from: i32, to: i32) -> (Acceptor, ClientSpec) {
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

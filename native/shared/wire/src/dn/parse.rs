@@ -18,7 +18,7 @@ pub enum DnError {
     NoAttribute(usize),
     #[error("no '=' after the attribute type, at byte {0}")]
     NoEquals(usize),
-    /// A backslash before a character that must not follow a backslash.
+    /// A backslash before a character that cannot be escaped.
     #[error("a backslash at byte {0} before neither a special character nor two hexadecimal digits")]
     BadEscape(usize),
     /// An unescaped special character (RFC 4514 section 2.4).

@@ -41,7 +41,7 @@ fn generators(scenario: &Scenario) -> Vec<String> {
     generators.collect()
 }
 
-/// The block in which each name is drawn; `sitebench` prints the same in a trial of the file.
+/// The block in which each name is drawn, as a trial of the file by `sitebench` prints it.
 const DRAWS: [(&str, &[&str]); 20] = [
     ("add", &["newcomer at add"]),
     ("authrate", &["number at authentication"]),
