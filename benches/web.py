@@ -5,6 +5,7 @@ Everything runs on loopback, servers in separate processes, one thread or worker
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import subprocess
@@ -178,11 +179,11 @@ def engine_alone(
 def _mix_script(workload: Workload) -> str:
     """Return the deck of a workload for wrk: each card one of the class's files, shuffled."""
     assert workload.file_set is not None
-    name = workload.file_set.name
+    name, divisor = workload.file_set.name, math.gcd(*(each.weight for each in workload.classes))
     cards = [
         f'"/{name}/{each.files.name}/0/0.html"'
-        for each, weight in zip(workload.classes, workload.deck, strict=True)
-        for _ in range(weight)
+        for each in workload.classes
+        for _ in range(each.weight // divisor)
         if each.files is not None
     ]
     random.Random(1997).shuffle(cards)

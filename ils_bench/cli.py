@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ils_bench.options import IlsOptions, LoadTestOptions, ServeOptions, SweepOptions
 from ils_bench.suite import SUITE
-from sitebench.options.command import command, option
-from sitebench.suite_base.commands import TestCommands, one_operation, show_operations
+from sitebench.options.command import command
+from sitebench.suite_base.commands import TestCommands, one_operation, show_operations, show_option
 
 _TESTS = TestCommands(
     suite=SUITE,
@@ -71,7 +71,7 @@ def serve(options: ServeOptions) -> None:
 
 @command(
     IlsOptions,
-    option("show", "Operation whose file is printed.", "NAME", words=tuple(SUITE.operations)),
+    show_option(SUITE),
     panel="Directories",
 )
 def operations(options: IlsOptions, show: str | None) -> None:

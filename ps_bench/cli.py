@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ps_bench.options import PsOptions, ServeOptions, SweepOptions, TestOptions
 from ps_bench.suite import SUITE
-from sitebench.options.command import command, option
-from sitebench.suite_base.commands import TestCommands, one_operation, show_operations
+from sitebench.options.command import command
+from sitebench.suite_base.commands import TestCommands, one_operation
 
 _PANEL = "Sites"
 
@@ -48,7 +48,9 @@ _TESTS = TestCommands(
             "ui --entries 100k --users 64 --out tests.sitebench",
             "ui --target http://127.0.0.1:8000 --scenario site.toml --no-browser",
         ],
+        "operations": ["operations", "operations --show scenario"],
     },
+    text_of="ps_bench.operations:text_of",
 )
 
 
@@ -65,26 +67,8 @@ def serve(options: ServeOptions) -> None:
     serve_site(options)
 
 
-@command(
-    None,
-    option("show", "Operation whose file is printed.", "NAME", words=tuple(SUITE.operations)),
-    panel=_PANEL,
-)
-def operations(show: str | None) -> None:
-    """List the operations, or print the scenario file of one.
-
-    sitebench site operations
-
-    sitebench site operations --show scenario
-    """
-    from ps_bench.operations import text_of
-
-    show_operations(SUITE, text_of, show)
-
-
 COMMANDS = {
     **_TESTS.all(),
-    "operations": operations,
     "serve": serve,
     "seed": "ps_bench.files_cli:seed",
     "example": "ps_bench.files_cli:example",

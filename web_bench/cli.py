@@ -11,7 +11,7 @@ from sitebench.suite_base.commands import TestCommands
 from web_bench.options import ServeOptions, SweepOptions, WebOptions
 from web_bench.suite import SUITE
 
-_WORKLOAD = "Built-in workload (`sitebench web workloads` lists them), or a scenario file."
+_WORKLOAD = "Built-in workload (`sitebench web operations` lists them), or a scenario file."
 _NAMES = tuple(SUITE.operations)
 
 
@@ -43,7 +43,9 @@ _TESTS = TestCommands(
         "clients": ["peak silicon-surf --clients 12,24,48,96"],
         "objective": ["peak webbench1-static --objective 'p99<5ms,failures<0.1%'"],
         "ui": ["ui", "ui --target http://127.0.0.1:8080 --users 64 --out tests.sitebench"],
+        "operations": ["operations", "operations --show large-filemix"],
     },
+    text_of="web_bench.workload:text_of",
 )
 
 
@@ -111,7 +113,7 @@ def serve(options: ServeOptions) -> None:
 
 
 _OF_TESTS = _TESTS.all()
-_OF_FILES = ("seed", "verify", "workloads")
+_OF_FILES = ("seed", "verify")
 COMMANDS = {
     "run": _OF_TESTS.pop("run"),
     "sweep": sweep,

@@ -1,4 +1,4 @@
-"""`sitebench web seed`, `verify` and `workloads`."""
+"""`sitebench web seed` and `verify`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.options.command import argument, command, option
-from web_bench.options import FileSetOptions, ListingOptions, VerifyOptions
-from web_bench.suite import SUITE
+from sitebench.options.command import command, option
+from web_bench.options import FileSetOptions, VerifyOptions
 
 if TYPE_CHECKING:
     from web_bench.workload import FileSet
@@ -86,27 +85,3 @@ def _file_set(name: str, options: FileSetOptions) -> FileSet:
     if files is None:
         raise BadInput(f"{name} asks for programs alone, and has no files", "name another")
     return files
-
-
-@command(
-    ListingOptions,
-    argument(
-        "NAME",
-        "Built-in workload, or a scenario file (default: all built-in ones).",
-        words=tuple(SUITE.operations),
-        required=False,
-    ),
-    panel=_PANEL,
-)
-def workloads(options: ListingOptions, name: str | None) -> None:
-    """List the workloads, or the classes of one: their shares of requests and of bytes.
-
-    sitebench web workloads
-
-    sitebench web workloads large-filemix
-
-    sitebench web workloads own.toml --json
-    """
-    from web_bench.listing import show
-
-    show(name, as_json=options.json)

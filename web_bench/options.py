@@ -158,8 +158,3 @@ class ServeOptions(FileSetOptions, ServerOptions, Options):
     dot_files: bool = option.flag(
         "Files whose names begin with a dot, such as .git and .env, are served, too.", panel="Files"
     )
-
-
-@dataclass(frozen=True)
-class ListingOptions:
-    json: bool = option.flag("JSON instead of a table.", panel="Options")

@@ -7,10 +7,9 @@ operations of a file are classes, results have a row per class, like the papers'
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files as package
+from importlib.resources import files as files_of
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from sitebench.options.spelling import nearest
 from sitebench.scenario import script
 from sitebench.scenario.script import Script
 from sitebench.system.native_errors import translated
+from web_bench.suite import SUITE
 
 DYNAMIC = {
     "cgi-env": "a process per request that prints its environment",
@@ -34,7 +34,6 @@ DYNAMIC = {
 SEED = 1997
 
 PATH = "path"
-
 
 Progress = Callable[[int, int], object]
 """Called with the written bytes, and the total."""
@@ -142,9 +141,6 @@ class Workload(Script):
     classes: tuple[RequestClass, ...] = ()
     file_set: FileSet | None = None
     http: str = "1.1"
-    paper: str = ""
-    note: str = ""
-    """Facts that the paper does not state, with their source."""
     kinds: frozenset[str] = frozenset()
     """Kinds of programs that the workload requests."""
     uses_tls: bool = False
@@ -169,40 +165,11 @@ class Workload(Script):
             return [(self.name, "connect")]
         return super().connects
 
-    @property
-    def deck(self) -> tuple[int, ...]:
-        """Return the smallest numbers of requests per class that make the exact mix."""
-        weights = [class_.weight for class_ in self.classes]
-        return tuple(weight // math.gcd(*weights) for weight in weights)
-
     def mean_bytes_of(self, class_: RequestClass) -> float | None:
         if self.file_set is not None and class_.files is not None:
             return self.file_set.bytes_of(class_.files) / self.file_set.count_of(class_.files)
         size = class_.size_about if class_.size is None else class_.size
         return None if size is None else float(size)
-
-    @property
-    def mean_bytes(self) -> float | None:
-        weighted = self._weighted_bytes()
-        return None if weighted is None else sum(weighted) / sum(self.deck)
-
-    @property
-    def request_shares(self) -> tuple[float, ...]:
-        return tuple(cards / sum(self.deck) for cards in self.deck)
-
-    @property
-    def byte_shares(self) -> tuple[float, ...] | None:
-        weighted = self._weighted_bytes()
-        if weighted is None or not sum(weighted):
-            return None
-        return tuple(part / sum(weighted) for part in weighted)
-
-    def _weighted_bytes(self) -> list[float] | None:
-        means = [self.mean_bytes_of(class_) for class_ in self.classes]
-        known_means = [mean for mean in means if mean is not None]
-        if len(known_means) < len(means):
-            return None
-        return [cards * mean for cards, mean in zip(self.deck, known_means, strict=True)]
 
 
 def of_path(path: str, *, keepalive: bool = True) -> Workload:
@@ -215,31 +182,27 @@ def of_path(path: str, *, keepalive: bool = True) -> Workload:
         f"get = {json.dumps(path)}",
         *(() if keepalive else ("[connection.main]", 'per = "step"')),
     )
-    return _workload(script.from_text(PATH, "\n".join(lines) + "\n", by_class=True))
+    return parse("\n".join(lines) + "\n", PATH)
 
 
 def built_in() -> dict[str, Workload]:
-    return {name: find(name) for name in _names()}
+    return {name: find(name) for name in SUITE.operations}
 
 
-def _names() -> list[str]:
-    folder = package("web_bench").joinpath("workloads")
-    names = (file.name for file in folder.iterdir())
-    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+def text_of(name: str) -> str:
+    return files_of("web_bench").joinpath("workloads", f"{name}.toml").read_text(encoding="utf-8")
 
 
 def find(name: str, data: Mapping[str, str] | None = None) -> Workload:
     """Return a built-in workload, or a scenario file's; `data` replaces the file's data."""
     if script.is_script(name):
         return _workload(script.read(name, data, by_class=True))
-    names = _names()
-    if name not in names:
-        near = nearest(name, names)
+    if name not in SUITE.operations:
+        near = nearest(name, SUITE.operations)
         hint = "" if near is None else f"did you mean {near!r}? "
-        remedy = f"{hint}known: {', '.join(names)}; or name a .toml file of your own"
+        remedy = f"{hint}known: {', '.join(SUITE.operations)}; or name a .toml file of your own"
         raise BadInput(f"unknown workload {name!r}", remedy)
-    file = package("web_bench").joinpath("workloads", f"{name}.toml")
-    return _workload(script.from_text(name, file.read_text(encoding="utf-8"), by_class=True))
+    return parse(text_of(name), name)
 
 
 def parse(text: str, name: str) -> Workload:
@@ -270,8 +233,6 @@ def _workload(loaded: Script) -> Workload:
         classes=tuple(_class(operation, loaded, files, secure) for operation in operations),
         file_set=files if any("file" in step["asks"] for step in steps) else None,
         http="1.0" if all(connection["http_1_0"] for connection in facts["connections"]) else "1.1",
-        paper=facts["paper"] or "",
-        note=facts["note"] or "",
         kinds=frozenset(step["asks"]["program"] for step in steps if "program" in step["asks"]),
         uses_tls=any(step["on"] in secure for step in steps),
     )

@@ -27,7 +27,7 @@ from sitebench.measure.options import (
     refuse_stages,
     run_file,
 )
-from sitebench.options.command import Argument, Command, Member, Option, Typed, argument, command
+from sitebench.options.command import Argument, Command, Member, Option, argument, command, option
 from sitebench.options.convert import narrow
 from sitebench.options.option import combine
 from sitebench.suite import PaperSweep, Suite
@@ -72,6 +72,9 @@ _HELP = {
     "ui": """Test a {noun} from Locust's web UI; the options are the initial values of its form.
 
     {ui}""",
+    "operations": """List the operations, or print the scenario file of one, to edit and run.
+
+    {operations}""",
 }
 
 
@@ -95,11 +98,14 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """First line of the help of `sweep`, as `measures` is the first line of the help of `run`."""
     examples: Mapping[str, Sequence[str]]
     """Examples by command; `peak` has two keys, for clients and for an objective."""
+    text_of: str | None = None
+    """Function that returns the scenario file of an operation, as "module:name"."""
 
     def all(self) -> dict[str, Member]:
         sweep = {"sweep": self._sweep} if self.sweep else {}
+        operations = {"operations": self._operations} if self.text_of else {}
         other_commands = {"vary": self._vary, "peak": self._peak, "ui": self._ui}
-        return {"run": self._run, **sweep, **other_commands}
+        return {"run": self._run, **sweep, **other_commands, **operations}
 
     @functools.cached_property
     def _measure_options(self) -> type[Any]:
@@ -203,11 +209,11 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return sweep
 
     def _vary(self) -> Command:
-        varied = Option(
-            ["--vary", "variations"],
-            type=Typed(str),
-            help="Factor and its values; for several factors, give the option several times.",
-            metavar="FACTOR=LIST",
+        varied = option(
+            "variations",
+            "Factor and its values; for several factors, give the option several times.",
+            "FACTOR=LIST",
+            names=("--vary",),
             panel="Load",
             multiple=True,
             required=True,
@@ -270,6 +276,18 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             become_locust(path, options, points.locust_options)
 
         return ui
+
+    def _operations(self) -> Command:
+        @command(None, show_option(self.suite), panel=_PANEL, explanation=self._help("operations"))
+        def operations(show: str | None) -> None:
+            show_operations(self.suite, resolve_name(cast("str", self.text_of)), show)
+
+        return operations
+
+
+def show_option(suite: Suite) -> Option:
+    words = tuple(suite.operations)
+    return option("show", "Operation whose file is printed.", "NAME", words=words)
 
 
 def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:

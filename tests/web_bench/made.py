@@ -30,6 +30,30 @@ def a_spec(operation: str = "webbench1-static", users: int = 12, **other: Any) -
     return replace(made, **other)
 
 
+def byte_counts(workload: Workload) -> list[float] | None:
+    """Return weight times mean bytes of each class; None if a size is not known."""
+    means = ((class_.weight, workload.mean_bytes_of(class_)) for class_ in workload.classes)
+    counts = [weight * mean for weight, mean in means if mean is not None]
+    return counts if len(counts) == len(workload.classes) else None
+
+
+def mean_bytes(workload: Workload) -> float:
+    counts = byte_counts(workload)
+    assert counts is not None
+    return sum(counts) / sum(class_.weight for class_ in workload.classes)
+
+
+def request_shares(workload: Workload) -> list[float]:
+    total = sum(class_.weight for class_ in workload.classes)
+    return [class_.weight / total for class_ in workload.classes]
+
+
+def byte_shares(workload: Workload) -> list[float]:
+    counts = byte_counts(workload)
+    assert counts is not None
+    return [count / sum(counts) for count in counts]
+
+
 def a_tally(
     workload: Workload, requests: int, latency_ns: int, tls_ns: int = 0, lost: int = 0
 ) -> Tally:
@@ -39,7 +63,7 @@ def a_tally(
     """
 
     def steps() -> Any:
-        done, shares = 0, accumulate(workload.request_shares)
+        done, shares = 0, accumulate(request_shares(workload))
         for each, share in zip(workload.classes, shares, strict=True):
             n = round(requests * share) - done
             done += n

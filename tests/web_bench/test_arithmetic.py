@@ -14,6 +14,7 @@ import pytest
 
 from sitebench.errors import BadInput
 from sitebench.suite_base.vary import Scaling, scaling
+from tests.web_bench.made import mean_bytes
 from web_bench.paper import arithmetic
 from web_bench.paper.arithmetic import (
     WEBSTONE_MBIT,
@@ -64,9 +65,7 @@ def test_comparison_with_the_papers_detects_a_wrong_figure() -> None:
 
 
 def mean(name: str) -> float:
-    size = built_in()[name].mean_bytes
-    assert size is not None
-    return size
+    return mean_bytes(built_in()[name])
 
 
 # ---- WebBench 1.0 (July 1997)
