@@ -2,17 +2,14 @@
 
 import json
 
-import pytest
-
 from sitebench._engine import Scenario
 from tests.support.cli import in_process
 from web_bench.suite import SUITE
 from web_bench.workload import built_in, text_of
 
 
-def test_workloads_are_listed_with_title_and_paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    lines = in_process("web", "operations").check(0).out.splitlines()
+def test_workloads_are_listed_with_title_and_paper() -> None:
+    lines = in_process("web", "operations", COLUMNS="250").check(0).out.splitlines()
     rows = {line.split()[0]: line for line in lines if line.strip()}
     for name in SUITE.operations:
         facts = json.loads(Scenario(text_of(name)).facts)
