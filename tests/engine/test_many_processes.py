@@ -97,6 +97,7 @@ def near_the_mean(times: list[float], rate: float) -> float:
     return sum(abs(gap * rate - 1) < 0.2 for gap in gaps) / len(gaps)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("arrivals", ["poisson", "even"])
 def test_arrivals_are_poisson_unless_configured_as_even(site: Site, arrivals: str) -> None:
     """On a busy machine requests reach the site late: one of four tries is undisturbed.
