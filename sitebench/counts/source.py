@@ -40,7 +40,14 @@ class StepTotals(msgspec.Struct):
             clock: Histogram() for clock in metrics.CLOCKS if clock.closed is None
         }
         clocks |= {c: clocks[c.closed] for c in metrics.CLOCKS if c.closed is not None}
-        return cls(program, step, clocks=defaultdict(Histogram, clocks), overlaps=overlaps)
+        counters: dict[str, int] = defaultdict(int, dict.fromkeys(metrics.COUNTERS, 0))
+        return cls(
+            program,
+            step,
+            clocks=defaultdict(Histogram, clocks),
+            counters=counters,
+            overlaps=overlaps,
+        )
 
     @property
     def failed(self) -> int:

@@ -15,7 +15,7 @@ from sitebench.counts import metrics
 from sitebench.errors import BadMessage, OtherBuild
 from sitebench.locust.workers import messages
 from sitebench.locust.workers.build import Build, refuse_other, this_build
-from sitebench.locust.workers.messages import Ask, Counts, Report, pack, read, unpack
+from sitebench.locust.workers.messages import Ask, Report, pack, read, unpack
 from sitebench.system.network import free_port
 from tests.distributed.masters import Worker, waited_for, worker
 from tests.support.cli import Ran, in_process
@@ -169,7 +169,8 @@ OTHER_FORMAT = "has not the form of this sitebench"
         (lambda report: report.update(more=1), "unknown field `more`"),
         (lambda report: the_step(report)["clocks"].pop("unread"), OTHER_FORMAT),
         (lambda report: the_step(report)["clocks"].update(other=None), OTHER_FORMAT),
-        (lambda report: the_step(report)["same"].update(latency="other"), OTHER_FORMAT),
+        (lambda report: the_step(report)["clocks"].update(service=None), OTHER_FORMAT),
+        (lambda report: the_step(report)["failures"].update(timeout="1"), OTHER_FORMAT),
         (lambda report: the_step(report)["clocks"].update(service=b"\x1c\x84"), OTHER_FORMAT),
         (lambda report: the_step(report)["counters"].pop("failed"), OTHER_FORMAT),
         (lambda report: the_step(report).update(count="1"), OTHER_FORMAT),
@@ -194,4 +195,4 @@ def test_random_bytes_are_refused_as_a_message(nonsense: Any) -> None:
         with pytest.raises(BadMessage):
             read(kind, nonsense)
     assert Ask in messages.ALL
-    assert Counts in messages.ALL
+    assert Report in messages.ALL

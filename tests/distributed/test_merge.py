@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from sitebench.counts import source
+from sitebench.counts import metrics, source
 from sitebench.locust.workers.merge import Merger
 from sitebench.locust.workers.messages import pack, unpack
 from tests.support.drains import Drain, Step, histogram
@@ -62,6 +62,13 @@ def test_drain_survives_the_message_format() -> None:
     assert read.clocks["abandoned"] == step.clocks["abandoned"]
     assert read.overlaps
     assert read.examples == step.examples
+
+
+def test_drain_of_portable_lanes_survives_the_message_format() -> None:
+    step = source.StepTotals.closed("p", "s")
+    step.count = 3
+    (read,) = unpack(pack(Drain(0, MS, (step,)), [0])).steps
+    assert (read.count, read.counters) == (3, dict.fromkeys(metrics.COUNTERS, 0))
 
 
 def test_spans_survive_the_message_format_and_are_summed_over_workers() -> None:

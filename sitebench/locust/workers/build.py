@@ -17,6 +17,7 @@ import msgspec
 
 from sitebench import _engine
 from sitebench.counts import metrics
+from sitebench.counts.source import Drain, StepTotals
 from sitebench.errors import OtherBuild
 from sitebench.locust.workers import messages
 from sitebench.measure.test import Test
@@ -42,6 +43,7 @@ def this_build() -> Build:
     measured += [[(str(counter), counter.unit) for counter in metrics.COUNTERS]]
     recorded = [row[:3] for row in _engine.metrics()]
     sent = [(kind.__name__, kind.TYPE, kind.__struct_fields__) for kind in messages.ALL]
+    sent += [(kind.__name__, "", kind.__struct_fields__) for kind in (Drain, StepTotals)]
     test = [field.name for field in fields(Test)]
     text = json.dumps([measured, recorded, sent, test])
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -18,15 +18,16 @@ refused: it comes from another build (`build`).
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from sitebench._engine import Histogram
 from sitebench.counts import metrics
-from sitebench.counts.source import Drain, Drained, StepRecord, StepTotals
+from sitebench.counts.source import Drain, Drained, ended
 from sitebench.errors import BadMessage
 
 SHARED = "sitebench_shared"
@@ -109,41 +110,6 @@ class Ask(Message):
     sent: int
 
 
-class Step(Message):
-    program: str
-    step: str
-    count: int
-    failures: dict[str, int]
-    examples: dict[str, str]
-    overlaps: bool
-    counters: dict[str, int]
-    clocks: dict[str, bytes | None]
-    same: dict[str, str]
-    """Clocks that share the histogram of another clock, for example on a closed schedule."""
-
-
-class Counts(Message):
-    t0_ns: int
-    t1_ns: int
-    lanes: int
-    lane_ns: int
-    waiting_ns: int
-    underway_ns: int
-    backlog: int
-    in_flight: int
-    owed: int
-    without_row: int
-    row_wait_ns: int
-    lost_rows: int
-    cpu_ns: list[int]
-    lane_counts: list[int]
-    log: list[str]
-    steps: list[Step]
-    late: list[Step]
-    older: list[Step]
-    spans: list[tuple[int, Step]]
-
-
 class Report(Message):
     """A drain, and the number of its request, if any."""
 
@@ -156,7 +122,8 @@ class Report(Message):
     last: bool
     did: int
     use: dict[str, Any] | None
-    drained: Counts
+    drained: dict[str, Any]
+    """A `Drain` as plain data (`pack`)."""
 
 
 class Failed(Message):
@@ -164,85 +131,51 @@ class Failed(Message):
     error: dict[str, str]
 
 
-ALL: tuple[type[Message], ...] = (Shared, Opened, Ping, Pong, Ask, Step, Counts, Report, Failed)
-
-_NUMBERS = tuple(field.name for field in msgspec.structs.fields(Counts) if field.type is int)
+ALL: tuple[type[Message], ...] = (Shared, Opened, Ping, Pong, Ask, Report, Failed)
 
 
-def pack(drained: Drained, cpu_ns: Sequence[int]) -> Counts:
-    """Return a drain as a message, with the CPU time of the load generator."""
-    return Counts(
-        **{name: getattr(drained, name) for name in _NUMBERS},
-        cpu_ns=list(cpu_ns),
-        lane_counts=list(drained.lane_counts),
-        log=list(drained.log),
-        steps=[*map(_pack_step, drained.steps)],
-        late=[*map(_pack_step, drained.late)],
-        older=[*map(_pack_step, drained.older)],
-        spans=[(span, _pack_step(step)) for span, step in drained.spans],
-    )
+def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
+    """Return a drain as plain data, with the CPU time of the load generator."""
+    encoded: dict[int, bytes] = {}
+
+    def encode(times: Histogram) -> bytes:
+        """Encode a histogram once, even if clocks share it: the encoding takes milliseconds."""
+        if id(times) not in encoded:
+            encoded[id(times)] = times.to_bytes() if times.count else b""
+        return encoded[id(times)]
+
+    drain = msgspec.convert(drained, Drain, from_attributes=True, dec_hook=_to_counter)
+    drain = replace(drain, cpu_ns=tuple(cpu_ns))
+    plain: dict[str, Any] = msgspec.to_builtins(drain, enc_hook=encode, builtin_types=(bytes,))
+    return plain
 
 
-def _pack_step(step: StepRecord) -> Step:
-    same = {
-        str(clock): str(clock.closed)
-        for clock in metrics.CLOCKS
-        if clock.closed is not None and step.clocks[clock] is step.clocks[clock.closed]
-    }
-    own_clocks = ((clock, step.clocks[clock]) for clock in metrics.CLOCKS if clock not in same)
-    return Step(
-        step.program,
-        step.step,
-        step.count,
-        dict(step.failures),
-        dict(step.examples),
-        step.overlaps,
-        {str(counter): step.counters[counter] for counter in metrics.COUNTERS},
-        {str(clock): times.to_bytes() if times.count else None for clock, times in own_clocks},
-        same,
-    )
+def _to_counter(kind: type, value: Any) -> Any:
+    return value if kind is Histogram else Counter(msgspec.convert(value, dict[str, int]))
 
 
-def unpack(counts: Counts) -> Drain:
-    """Undo `pack`; raises BadMessage."""
+def unpack(plain: Mapping[str, Any]) -> Drain:
+    """Undo `pack`; raises BadMessage. Equal clocks of a message share a histogram."""
+    histograms: dict[bytes, Histogram] = {b"": Histogram()}
+
+    def decode(kind: type, value: Any) -> Any:
+        if kind is not Histogram:
+            return _to_counter(kind, value)
+        if value not in histograms:
+            histograms[value] = Histogram.from_bytes(value)
+        return histograms[value]
+
     try:
-        return Drain(
-            **{name: getattr(counts, name) for name in _NUMBERS},
-            cpu_ns=tuple(counts.cpu_ns),
-            lane_counts=counts.lane_counts,
-            log=counts.log,
-            steps=tuple(map(_unpack_step, counts.steps)),
-            late=tuple(map(_unpack_step, counts.late)),
-            older=tuple(map(_unpack_step, counts.older)),
-            spans=tuple((span, _unpack_step(step)) for span, step in counts.spans),
-        )
+        _same_names("fields", plain, Drain.__struct_fields__)
+        drain = msgspec.convert(plain, Drain, dec_hook=decode)
+        for step in (*ended(drain), *(step for _, step in drain.spans)):
+            _same_names("clocks", step.clocks, metrics.CLOCKS)
+            _same_names("counters", step.counters, metrics.COUNTERS)
     except ValueError as error:
-        raise _unreadable(Step, str(error)) from error
+        raise _unreadable(Report, str(error)) from error
+    return drain
 
 
-def _unpack_step(step: Step) -> StepTotals:
-    _same_names("clocks", {**step.clocks, **step.same}, metrics.CLOCKS)
-    _same_names("counters", step.counters, metrics.COUNTERS)
-    histograms = {
-        clock: Histogram() if encoded is None else Histogram.from_bytes(encoded)
-        for clock, encoded in step.clocks.items()
-    }
-    if clock_names := step.same.values() - histograms.keys():
-        raise ValueError(f"its clocks are those of {', '.join(sorted(clock_names))}")
-    histograms |= {clock: histograms[same] for clock, same in step.same.items()}
-    return StepTotals(
-        step.program,
-        step.step,
-        step.count,
-        Counter(step.failures),
-        defaultdict(Histogram, histograms),
-        defaultdict(int, step.counters),
-        step.overlaps,
-        step.examples,
-    )
-
-
-def _same_names(what: str, values: Mapping[str, Any], known: Sequence[str]) -> None:
-    if values.keys() != set(known):
-        differences = sorted(values.keys() ^ set(known))
-        raise ValueError(f"its {what} differ in {', '.join(differences)}")
+def _same_names(kind: str, values: Mapping[str, Any], names: Sequence[str]) -> None:
+    if differences := values.keys() ^ set(names):
+        raise ValueError(f"its {kind} differ in {', '.join(sorted(differences))}")
