@@ -1,5 +1,3 @@
-"""The bench's rows of all suites."""
-
 from itertools import combinations
 
 import pytest

@@ -388,7 +388,7 @@ def test_refusal_of_a_server_without_spice_programs_lists_left_out_programs() ->
 
 
 def test_more_threads_than_cores_are_refused() -> None:
-    """They would take the target's cores, and its rate would pass as the target's limit."""
+    """They would take cores from the target, whose rate would then pass as the target's limit."""
     in_process("ils", "run", "lookup", "--threads", "4096", "--entries", "100").check(
         2, "4096 threads are more than the"
     )

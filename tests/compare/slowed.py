@@ -1,4 +1,4 @@
-"""A real directory with two addresses, one of them slower, and a tester beside it.
+"""A real directory with two addresses, one of them slower, and a load generator beside it.
 
 Both addresses belong to one slapd, because two processes already differ by some percent with the
 placement of their data in memory. Answers at the slower address cost more CPU time (slower.c,
@@ -41,7 +41,7 @@ class Directory:
 
 @dataclass(frozen=True)
 class Cores:
-    """The cores of directory and tester, which may be the same core."""
+    """The cores of directory and load generator, which may be the same core."""
 
     target: int
     tester: int
@@ -55,7 +55,7 @@ class Cores:
 
 @contextlib.contextmanager
 def pinned(core: int) -> Iterator[None]:
-    """Start processes on one core meanwhile."""
+    """Pin processes started in the block to one core."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
@@ -66,7 +66,7 @@ def pinned(core: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Start processes with real-time priority meanwhile, if permitted.
+    """Give processes started in the block real-time priority, if permitted.
 
     Other programs on a busy machine then cost both sides a little time, instead of costing one side
     much time now and then.

@@ -148,7 +148,7 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
 
 
 def repeats_done(path: Path) -> int:
-    with contextlib.suppress(BadRunFile), RunFile(path) as file:  # it may just be being made
+    with contextlib.suppress(BadRunFile), RunFile(path) as file:  # it may be incomplete yet
         return sum(point.status == "done" for point in file.points())
     return 0
 

@@ -129,5 +129,5 @@ def test_cgi_programs_with_different_output_are_refused() -> None:
         check_facts(a, b)
     check_facts(a, a)
     check_facts(a, b, ("cgi_program",))
-    # A run without programs sends no requests for them.
+    # A run of static files alone has no fact about programs, and any run may be compared with it.
     check_facts(a, {"targets": [{"name": "nginx"}]})

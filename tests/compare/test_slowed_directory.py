@@ -1,9 +1,9 @@
 """A comparison finds a directory slowed by 5 %, and no difference of a directory from itself.
 
-A real slapd, measured by the real command: a few seconds a repeat, interleaved, target and tester
-on separate cores if there are two. No test here depends on absolute speed. A machine may be
-too busy for 5 %, and then the loss is increased; but a loss of five standard errors
-of the repeats must always be reported.
+A real slapd, measured by the real command: a few seconds a repeat, interleaved, target and load
+generator on separate cores if there are two. No test here depends on absolute speed. A machine may
+be too busy for 5 %, and then the loss is increased; but a loss of five standard errors of the
+repeats must always be reported.
 """
 
 import math

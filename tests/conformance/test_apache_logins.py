@@ -63,7 +63,7 @@ member: cn=member,{base}
 
 @pytest.fixture
 def docroot() -> Iterator[Path]:
-    """Yield a folder that Apache's user may read, who is not the test's user."""
+    """Yield a folder that Apache, which runs as another user than the test, may read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         path.chmod(0o755)

@@ -90,7 +90,7 @@ def test_littles_law_holds_for_engine_lanes(snapshots: list[Snapshot]) -> None:
     law = law_of(snapshots)
     assert law.holds, law
     assert law.lanes == pytest.approx(8.0, rel=0.01)
-    # Only the rounding of histograms remains, and the alarm has no room for more.
+    # Only the rounding of histograms remains, far below the alarm's tolerance.
     assert abs(law.off) < TOLERANCE / 10
 
 

@@ -242,7 +242,7 @@ def test_interval_contains_the_percentile_for_independent_half_seconds(lost: int
             whole.add(stretch)
         found = percentile_intervals(window, never).bounds
         if "p99" not in found:
-            continue  # Too alike, by chance.
+            continue  # too correlated, by chance
         for name, (low, high) in found.items():
             value = whole.percentile(PERCENTILES[name]) / 1e3
             assert low <= value, (seed, name)

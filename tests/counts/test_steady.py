@@ -282,7 +282,7 @@ def latencies(
 ) -> tuple[Series, list[int], list[float]]:
     """Return half seconds of a target with this mean latency over time, at a fixed rate."""
     middles = [HALF_S * (n + 0.5) for n in range(int(seconds / HALF_S))]
-    off = 0.6 / math.sqrt(rate * HALF_S)  # of the mean of so many, each off by 60 %
+    off = 0.6 / math.sqrt(rate * HALF_S)  # of a mean of latencies that scatter by 60 %
     means = [mean_s(at) * lot.gauss(1, off) for at in middles]
     done = round(rate * HALF_S)
     waited_ns = [done * mean * 1e9 for mean in means]

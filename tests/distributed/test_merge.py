@@ -107,7 +107,7 @@ def test_answer_that_arrives_while_a_round_is_written_is_in_the_next_round() -> 
     assert next(settling)[0] is first
     for worker in ("a", "b"):
         made.answer(worker, second.number, part(500, 1_000, 5))
-    # As another greenlet would, meanwhile.
+    # Another greenlet settles meanwhile.
     assert [asked for asked, _ in made.settle(0)] == [second]
     assert list(settling) == []
 

@@ -74,7 +74,7 @@ def test_missing_module_is_reported_once_and_to_the_master(folders: tuple[Path, 
         done, said = run(*folders, wait_s=wait_s)
         assert done.code != 0
         if found in said + done.err:
-            break  # Before, on a busy machine, the worker had not begun.
+            break  # on a busy machine the worker begins late
     assert said.count(found + "start this worker in a folder with its modules") == 1, said
     assert done.err.count(found) == 1, done.err
     assert "Traceback" not in said + done.err

@@ -154,7 +154,7 @@ def test_wait_for_an_answer_releases_the_gil() -> None:
         engine = Engine(config(deaf.getsockname()[1]), PEOPLE)
         engine.start_lanes("lookup", 1)
         with deaf.accept()[0] as accepted:
-            assert accepted.recv(1)  # It has asked, and waits.
+            assert accepted.recv(1)  # a request: the lane now waits
             ticker = threading.Thread(target=tick)
             ticker.start()
             last = engine.stop(0.5)

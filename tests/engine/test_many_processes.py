@@ -100,9 +100,9 @@ def near_the_mean(times: list[float], rate: float) -> float:
 @pytest.mark.alone
 @pytest.mark.parametrize("arrivals", ["poisson", "even"])
 def test_arrivals_are_poisson_unless_configured_as_even(site: Site, arrivals: str) -> None:
-    """On a busy machine requests reach the site late: one of four tries is undisturbed.
+    """One of four tries must succeed, because requests reach the site late on a busy machine.
 
-    The gaps are long beside such delays: 25 ms where they are judged within a fifth, and 10 ms.
+    The gaps, 25 ms for even arrivals and 10 ms otherwise, are long compared with such delays.
     """
     rate, seconds = (40.0, 4.0) if arrivals == "even" else (100.0, 4.5)
     options = PsOptions(entries=PEOPLE, verify="none", threads=2, rate=rate)
@@ -111,8 +111,7 @@ def test_arrivals_are_poisson_unless_configured_as_even(site: Site, arrivals: st
 
     def as_asked() -> bool:
         site.asked.clear()
-        # Even streams of two processes are even together only if their starts are staggered
-        # exactly.
+        # Streams of two processes are even together only if their starts are staggered exactly.
         running = list(engines(site, 1 if arrivals == "even" else 2, options))
         for engine in running:
             engine.start_lanes("p", 4)
@@ -122,7 +121,8 @@ def test_arrivals_are_poisson_unless_configured_as_even(site: Site, arrivals: st
         for engine in running:
             engine.stop()
         times = sorted(at for at, _ in site.asked)
-        # Five standard deviations, and arrivals that were cut off or due before the first lane.
+        # Five standard deviations, and some for arrivals that were cut off or due before the first
+        # lane.
         if abs(len(times) - rate * lasted) >= 5 * (rate * lasted) ** 0.5:
             return False
         if arrivals == "even":

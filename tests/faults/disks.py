@@ -17,13 +17,11 @@ class Disk:
     path: Path
 
     def grow(self, room: str) -> None:
-        """Enlarge the disk."""
         _do("mount", "-o", f"remount,size={room}", str(self.path))
 
 
 @contextlib.contextmanager
 def small_disk(path: Path, room: str) -> Iterator[Disk]:
-    """Mount a disk."""
     path.mkdir()
     _do("mount", "-t", "tmpfs", "-o", f"size={room}", "tmpfs", str(path))
     try:

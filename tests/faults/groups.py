@@ -121,7 +121,7 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
     for line in Path("/proc/mounts").read_text().splitlines():
         _, place, kind, *_ = line.split()
         if kind == "cgroup2" and new in (Path(place) / "cgroup.controllers").read_text().split():
-            with contextlib.suppress(OSError):  # refused, or there already: making one will tell
+            with contextlib.suppress(OSError):  # refused or already enabled: the file tells which
                 (Path(place) / "cgroup.subtree_control").write_text(f"+{new}")
             if new in (Path(place) / "cgroup.subtree_control").read_text().split():
                 return 2, Path(place)

@@ -36,7 +36,6 @@ class Side:
         _do(str(self.ip), "-n", self.name, "link", "set", self.device, "down")
 
     def plug(self) -> None:
-        """Plug the cable in again."""
         _do(str(self.ip), "-n", self.name, "link", "set", self.device, "up")
 
 

@@ -1,9 +1,9 @@
-"""The interval printed at a tester's limit contains the rate measured without that limit.
+"""The interval printed at a load generator's limit contains the rate measured without that limit.
 
-One target, with a fixed share of a core, is measured by a limited tester and by one
-without a limit: the rate of the second lies between the bounds of the first. It may exceed
-the rate that the first CPU cost allows: a site with 2,270/s at 42 us each reached 8,720/s later,
-which is more than 0.3 cores / 42 us = 7,130/s.
+One target, with a fixed share of a core, is measured by a limited load generator and by one without
+a limit: the rate of the second lies between the bounds of the first. It may exceed the rate that
+the first CPU cost allows: a site with 2,270/s at 42 us each reached 8,720/s later, which is more
+than 0.3 cores / 42 us = 7,130/s.
 """
 
 import os
@@ -51,7 +51,7 @@ def test_interval_at_the_testers_limit_contains_the_targets_limit(
 
 
 def test_interval_contains_the_limit_of_a_slapd_on_one_core(tmp_path: Path) -> None:
-    """Measured by a tester that has the other cores for itself."""
+    """Measured by a load generator that has the other cores for itself."""
     core, *others = sorted(os.sched_getaffinity(0))
     lookup = ("ils", "run", "lookup", "--target", "openldap", *LOAD)
     with cpu_quota(0.05) as less:

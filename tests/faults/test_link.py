@@ -1,4 +1,4 @@
-"""A slow link is named as the bottleneck, from the tester's side alone."""
+"""A slow link is named as the bottleneck, from the load generator's side alone."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A tester without local ports has reached its own limit, never reported as the target's."""
+"""A load generator without local ports is reported as the limit, instead of the target."""
 
 import shlex
 import subprocess

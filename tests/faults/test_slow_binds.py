@@ -1,4 +1,4 @@
-"""A directory with slow binds: the delay is the directory's, not the tester's."""
+"""A directory with slow binds: the delay is the directory's, not the load generator's."""
 
 import socket
 import time
@@ -29,7 +29,7 @@ def test_slow_binds_are_not_reported_as_generator_delays(directory: Served, tmp_
             cwd=tmp_path,
         )
     (point,) = ran.objects
-    # Other programs of this machine may starve the tester, which is another reason.
+    # Other programs of this machine may starve the load generator, which is another reason.
     assert "lanes were in use" not in point["evidence"]
     # All lanes wait for the target, so more lanes are the remedy.
     remedies = {each["kind"]: each["remedy"] for each in point["warnings"]}

@@ -1,7 +1,7 @@
-"""A tester or a target without CPU: the starved side is named, and a starved tester has no figure.
+"""A starved load generator or target is named, and a starved generator has no figure.
 
-The processes of a real run are limited by a quota of their control group, or pinned to a core
-that other programs keep busy.
+The processes of a real run are limited by a quota of their control group, or pinned to a core that
+other programs keep busy.
 """
 
 import contextlib

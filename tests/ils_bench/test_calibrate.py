@@ -1,5 +1,3 @@
-"""`sitebench calibrate` on this machine."""
-
 import json
 
 from tests.support.cli import in_process

@@ -25,7 +25,7 @@ from tests.support.waiting import eventually, left_s
 
 SEARCHES = 100
 OWN = 5
-"""Searches of one reading."""
+"""The number of searches of one reading."""
 
 
 def opened(served: Served, dn: str | None = None, password: str | None = None) -> OpenDirectory:

@@ -431,7 +431,7 @@ def test_embedded_directory_serves_groups(ldapsearch: Path) -> None:
         assert groups.dn(3) == f"cn=group.3,{directory.base}"
         assert groups.members(3) == [people.dn(i) for i in (12, 13, 14, 15)]
         command = (str(ldapsearch), "-x", "-LLL", "-H", directory.url, "-b", directory.suffix)
-        for _ in range(3):  # The first is what has the index built.
+        for _ in range(3):  # the first search builds the index
             found = run_program(
                 (*command, f"(member={people.dn(12).upper()})", "1.1"), check=True
             ).stdout

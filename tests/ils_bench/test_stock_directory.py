@@ -240,7 +240,7 @@ def test_unsupported_hash_is_reported_after_the_first_login(stock: StockSlapd) -
         "invalidCredentials",
         "slapd checks ssha512 with a module: `moduleload pw-sha2`",
     )
-    # Not after the other people, of whom there may be a million.
+    # The login of the first person is checked before the others, maybe a million, are added.
     assert len(stock.entries("inetOrgPerson")) == 1
     # The same command with another hash would not change this person.
     assert "`sitebench ils clean --seeded`" in made.err

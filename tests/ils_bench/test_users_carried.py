@@ -18,7 +18,7 @@ from tests.support.cli import Ran, in_process
 from tests.support.relay import relayed
 
 QUICK = ("--entries", "1k", "--users", "4", "--warmup", "100ms", "--measure", "1s")
-# By default a point bound by the tester is measured again with more threads.
+# By default a point bound by the load generator is measured again with more threads.
 SHORT = ("--session", "1ms", "--locales", "en_US", "--threads", "1")
 
 

@@ -90,14 +90,14 @@ def test_reset_stats_drops_the_requests_of_the_ramp(tmp_path: Path, counting: Co
         rows = [row for row in run.timeline(run.points()[0].id) if row.step != SEQUENCE]
     for t_ns in sorted({row.t_ns for row in rows}, reverse=True):
         for row in rows:
-            if row.t_ns == t_ns:  # One or, with what ended late, two of a step.
+            if row.t_ns == t_ns:  # one row of a step, or two if some operations ended late
                 whole[row.program, row.step] += row.count
         if whole == ran.counts:
             since, reset = whole.copy(), True
     assert reset, (ran.counts, whole)
     assert whole["lookup", "lookup"] > since["lookup", "lookup"] > 100
     (before, done) = whole["lookup", "lookup"], counting.since()["searches"]
-    assert done - before < 10  # The looks of those who watch it.
+    assert done - before < 10  # probes of the target before and after the test
 
 
 TAGGED = """

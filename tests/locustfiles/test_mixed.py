@@ -46,7 +46,7 @@ class UntilAsked(LoadTestShape):
         asked = {{each.name: each.num_requests for each in self.runner.stats.entries.values()}}
         return (3, 3) if min(asked.get(name, 0) for name in {names}) < 5 else None
 """
-"""A test ends by requests, because a run time begins with the start, which may take long."""
+"""Ends a test after some requests, because a run time includes the start, which may take long."""
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ def test_user_classes_and_shapes_can_be_chosen_on_the_page(
         assert eventually(lambda: screen.live()["word"] == "measuring"), screen.live()
         screen.post("/stop")
     assert eventually(lambda: not screen.live()["busy"]), screen.live()
-    screen.wait(lambda stats: stats["state"] == "stopped")  # It has looked at its target again.
+    screen.wait(lambda stats: stats["state"] == "stopped")  # after the last probe of the target
     rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
     counts = {(r["Type"], r["Name"]): int(r["Request Count"]) for r in rows if r["Type"]}
     assert {each for each, _ in counts} == {program}

@@ -58,7 +58,7 @@ def test_result_of_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Pat
     lines = on_a_terminal(*RUN, columns=80, cwd=tmp_path)
     assert max(map(len, lines)) <= 80
     to_do = lines.index("What to do") if "What to do" in lines else len(lines) - 1
-    # Whatever the machine does: the table, and a cause with its remedy.
+    # On any machine the table comes before the causes and their remedies.
     assert to_do <= 5
     remedies = [line for line in lines[to_do:] if line.startswith("- ")]
     assert len(set(remedies)) == len(remedies)

@@ -77,7 +77,7 @@ def processes() -> list[psutil.Process]:
     "rounds", [2, pytest.param(13, marks=[pytest.mark.long, pytest.mark.alone])]
 )
 def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) -> None:
-    """With many rounds, later points also cost the tester as much as the first points."""
+    """With many rounds, later points also cost the load generator as much as the first points."""
     own = tmp_path / "own.py"
     own.write_text(LOCUSTFILE)
     order, cpu_ns, memory = random.Random(5), list[dict[str, float]](), list[int]()
@@ -95,7 +95,7 @@ def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) ->
                 store.confirm(spec)
                 [process] = processes()
                 used.add(process.pid)
-                time.sleep(0.1)  # Then it has freed what it can.
+                time.sleep(0.1)  # by then memory has been freed
                 memory.append(process.memory_info().rss)
                 assert result.operations > 0
                 cpu_ns[-1][spec.operation] = sum(result.generator_cpu_s) / result.operations * 1e9

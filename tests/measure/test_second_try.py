@@ -24,7 +24,7 @@ class OpenedError(Exception):
 
 
 def limited(spec: PointSpec | None = None, count: int = 20_000, **other: Any) -> PointResult:
-    """Return a result limited by the tester, on a machine with CPU left."""
+    """Return a result limited by the load generator, on a machine with CPU left."""
     made = a_result(spec, count)
     verdict = structs.replace(made.verdict, bound=Bound.GENERATOR, valid=False)
     return structs.replace(made, verdict=verdict, **other)
@@ -73,7 +73,7 @@ def test_higher_rate_of_two_tries_counts_and_a_valid_try_wins_at_equal_rates() -
     first, again = limited(), a_spec(threads=2)
     assert best_tries([first, a_result(again, 30_000)]) == [a_result(again, 30_000)]
     assert best_tries([first, a_result(again, 19_500)]) == [a_result(again, 19_500)]
-    # The target's rate was higher before: the thread took its core.
+    # The target's rate was higher at the first try: the additional thread took its core.
     assert best_tries([first, a_result(again, 15_000)]) == [first]
     spoilt = a_result(again, 30_000)
     spoilt = judged(spoilt, bound=Bound.UNSETTLED, valid=False)

@@ -47,7 +47,7 @@ class _StandsStill:
 
 
 def held_up(point: dict[str, Any]) -> bool:
-    """Return whether the tester lacked a core or was late: its threads, or a whole span."""
+    """Return whether the load generator lacked a core or was late: its threads, or a whole span."""
     use, threads = point["resources"], point["generator"]["cpu_s_per_thread"]
     wanted_s = sum(threads) + (use["generator"]["waited_s"] or 0.0)
     late, busy = (
@@ -65,7 +65,7 @@ def crowded(point: dict[str, Any]) -> bool:
 
 
 def assert_limited_by_no_load(point: dict[str, Any]) -> None:
-    """Check the verdict of stages: the tester is the limit only if the figures show it."""
+    """Check the verdict of stages: the load generator is the limit only if the figures show it."""
     others = "other programs used" in point["evidence"] and crowded(point)
     allowed = {"staged"} | ({"generator"} if held_up(point) or others else set())
     allowed |= {"others"} if others else set()
@@ -129,7 +129,7 @@ def test_delayed_operations_count_in_the_span_of_their_arrival() -> None:
     mean = [each["latency_us"]["mean"] for each in spans]
     assert mean[3] > mean[4] > mean[5] > max(mean[-2:]), mean
     assert spans[3]["lag_us"]["mean"] / 1e6 > 0.3
-    # The target stalled: its lanes were all in use, however late the tester was.
+    # The target stalled: its lanes were all in use, however late the load generator was.
     assert sum(each["tester_late"] > 0.5 for each in spans[3:6]) <= 1, spans
 
 
@@ -151,7 +151,8 @@ def test_spans_with_a_stalled_tester_are_named(tmp_path: Path) -> None:
     ran, (began, stopped, went_on) = ran_beside(stop, out, *EVEN, *stages)
     (point,) = ran.objects
     assert (point["verdict"], point["grade"]) == ("generator", "at least")
-    # One stretch, or more if other programs delayed the tester too; the good spans are not named.
+    # One stretch, or more if other programs delayed the load generator too; the good spans are not
+    # named.
     named = re.match(
         "the load generator was the limit from (.*); the other rows are the target's;",
         point["evidence"],
@@ -177,7 +178,7 @@ def _tester() -> int:
 
 
 def test_death_of_the_target_keeps_the_spans_and_is_reported_in_one_line(tmp_path: Path) -> None:
-    """As on a Monday when the target did not come back: the remaining arrivals have failed."""
+    """The target does not come back, so all later arrivals fail."""
     out = tmp_path / "died.sitebench"
     with LdapDirectory(100, locales=("en_US",)) as directory:
         target = ("--target", directory.url)

@@ -1,5 +1,3 @@
-"""The result of a window's counts."""
-
 import pytest
 from msgspec import structs
 from msgspec.structs import replace

@@ -139,7 +139,7 @@ def test_figures_with_timeouts_match_the_closed_form(name: str, tmp_path: Path) 
     latency = {each: of_all.percentile(100 * (1 - share)) / 1e9 for each, share in BEYOND.items()}
     for each, share in BEYOND.items():
         if share * n - NEAR <= k <= share * n + NEAR and k:
-            continue  # It is the last that came, or the first that did not.
+            continue  # at the border between answered and lost
         never_came = k > share * n
         least_s, most_s = (TIMEOUT_S, TIMEOUT_S + LATE_S) if never_came else (0.0, LATE_S)
         assert least_s * 0.999 <= latency[each] <= most_s

@@ -1,4 +1,4 @@
-"""A tester that is stopped: waits of received answers are reported, and not as the target's."""
+"""A stopped load generator: waits of received answers are reported, and not as the target's."""
 
 import contextlib
 import json

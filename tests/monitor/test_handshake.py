@@ -91,7 +91,7 @@ def test_handshake_with_a_lost_first_segment_is_counted() -> None:
 
 
 def test_round_trips_of_load_connections_include_target_time() -> None:
-    # Why they are not used: the acknowledgement of a request arrives with its answer.
+    # Therefore they are not used: the acknowledgement of a request arrives with its answer.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         ours = socket.create_connection(listener.getsockname())
         theirs, _ = listener.accept()

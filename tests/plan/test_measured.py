@@ -264,7 +264,7 @@ BROWSE, PAY, LATE = ("browse", "open"), ("pay", "sequence"), ("shop", "not begun
 
 
 def test_operation_without_passes_does_not_change_the_kind_of_rate() -> None:
-    """In 2 s one user did not reach the card of one in a thousand; one arrival was late."""
+    """With one user the rare operation did not occur in 2 s; with 64 one arrival was late."""
     results = [of_a_file(1, BROWSE), of_a_file(8, BROWSE, PAY), of_a_file(64, BROWSE, PAY, LATE)]
     (table,) = tables_of(results, ILS)
     assert table.rates_at(1_000) == {"shop": 10_000.0}

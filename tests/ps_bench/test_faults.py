@@ -68,7 +68,8 @@ def _mid_body(asked: Asked, answer: Answer) -> Answer:
 
 
 WRONG_PAGES = (_without_a_byte, _for_another_name, _error)
-"""In turn, so that a page counted under a wrong name would be one too many there."""
+"""They occur in turns: a page counted under the name of another fault would be one too many there.
+"""
 FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "leak": (another_persons_page, {"leak"}),
     "stale": (forgets_updates, {"stale"}),

@@ -110,7 +110,7 @@ def samples(n: int) -> list[tuple[str, str, float]]:
 
 
 def write(path: Path) -> Path:
-    """Write sizes twice, loads, a point limited by the tester, failures, and a failed point."""
+    """Write sizes twice, loads, a point limited by the generator, failures, and a failed point."""
     with RunStore(path) as store:
         store.set_manifest(
             {

@@ -1,5 +1,3 @@
-"""Figures as separate files."""
-
 import struct
 import xml.etree.ElementTree as ET
 from pathlib import Path

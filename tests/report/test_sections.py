@@ -70,7 +70,7 @@ def with_bound(report: Report, operation: str, bound: str) -> Report:
 
 @pytest.fixture(scope="session")
 def spoilt(report: Report) -> Report:
-    """The report, with an unsettled point in place of the tester's limit."""
+    """The report, with an unsettled point in place of the load generator's limit."""
     return with_bound(report, "add", "unsettled")
 
 

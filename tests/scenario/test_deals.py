@@ -75,7 +75,8 @@ def test_arrivals_without_a_free_row_are_not_late(folder: Path, directory: LdapD
     due_before = sum(point["queue_start"].values())
     assert point["lag_us"]["n"] == pytest.approx(point["operations"] - due_before, abs=4)
     assert point["measure_s"] < 20
-    # A busy machine may take longer for 400 rows at 300 a second, and then the tester is late.
+    # A busy machine may take longer for 400 rows at 300 a second, and then the load generator is
+    # late.
     late = point["verdict"] in ("generator", "others") and point["measure_s"] > 1.5
     assert point["valid"] or late, point
 

@@ -225,7 +225,7 @@ def test_peak_meets_the_objectives_of_all_operations(place: Place) -> None:
         (found,) = run.manifest()["peaks"]
         *_, lowest = (each for each in run.results() if each.spec.rate == 20)
     assert found["rate"] is None
-    # At the lowest rate the reason may be a tester without a core, or other programs.
+    # At the lowest rate the reason may be a load generator without a core, or other programs.
     noisy = any(each.kind == WarningKind.NOISY_MACHINE for each in lowest.verdict.warnings)
     if noisy or lowest.verdict.latency_at_most or lowest.verdict.bound == Bound.OTHERS:
         ran.check(1, "this machine was busy with other programs")

@@ -225,7 +225,7 @@ def test_null_line_compares_odd_with_even_repeats_of_all_levels() -> None:
     interval = _cells(effect(odd, even, 0.05))[1]
     assert INTERVAL.fullmatch(interval)
     assert interval in line
-    # There is no null line for points bound by the tester or without operations.
+    # There is no null line for points bound by the load generator or without operations.
     bounded = repeats(2, *(9_000, 1_000) * 16, bound=Bound.GENERATOR)
     nothing = repeats(3, *(9_000, 0) * 16)
     odd, even = pairs[0]

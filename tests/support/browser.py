@@ -36,19 +36,15 @@ class Browser:
         call("POST", f"{self._session}/url", {"url": url})
 
     def reload(self) -> None:
-        """Load the page again."""
         call("POST", f"{self._session}/refresh", {})
 
     def text(self, selector: str) -> str:
-        """Return the text of an element."""
         return str(call("GET", f"{self._find(selector)}/text"))
 
     def attribute(self, selector: str, name: str) -> str:
-        """Return an attribute of an element."""
         return str(call("GET", f"{self._find(selector)}/attribute/{name}"))
 
     def click(self, selector: str) -> None:
-        """Click an element."""
         call("POST", f"{self._find(selector)}/click", {})
 
     def submit(self, selector: str) -> None:
@@ -70,7 +66,6 @@ class Browser:
         return call("POST", f"{self._session}/execute/sync", body)
 
     def screenshot(self, path: Path) -> None:
-        """Save a screenshot of the window."""
         path.write_bytes(base64.b64decode(call("GET", f"{self._session}/screenshot")))
 
     def press(self, selector: str, key: str) -> None:

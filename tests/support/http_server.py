@@ -24,7 +24,6 @@ class Handler(BaseHTTPRequestHandler):
         self.post()
 
     def get(self) -> None:
-        """Answer a GET."""
         self.reply()
 
     def post(self) -> None:
@@ -38,7 +37,6 @@ class Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
     def content(self) -> bytes:
-        """Read the body of the request."""
         return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
     def reply(

@@ -79,7 +79,7 @@ class Run:
             environment = Path(f"/proc/{pid}/environ").read_bytes()
             if self._name in environment:
                 self._ours.add(identity)
-            elif environment:  # A process that becomes another has none for a moment.
+            elif environment:  # an execve empties it for a moment
                 self._others.add(identity)
 
     def end(self) -> None:

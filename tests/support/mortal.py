@@ -48,7 +48,6 @@ class Mortal:
         assert eventually(lambda: listens(self.port))
 
     def kill(self) -> None:
-        """Kill the server with SIGKILL."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()

@@ -77,6 +77,5 @@ def worker() -> None:
 
 
 def code() -> None:
-    """Run this code."""
     gevent.reinit()
     exec(sys.argv[1], {"__name__": "__main__"})

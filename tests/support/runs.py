@@ -1,5 +1,3 @@
-"""Run files for tests."""
-
 from pathlib import Path
 
 from sitebench.runs.store import RunStore

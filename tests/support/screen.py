@@ -16,8 +16,6 @@ from tests.support.waiting import ends_s, eventually, left_s
 
 
 class Screen:
-    """Locust's web UI over HTTP, like a browser."""
-
     def __init__(self, root: UiAddress) -> None:
         self.root = root
 

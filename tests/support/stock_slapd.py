@@ -90,14 +90,13 @@ def running(
     closed: bool = False,
     hidden: str | None = None,
 ) -> Iterator[StockSlapd]:
-    """Start and stop a slapd with an empty database, even without its suffix; with further modules.
+    """Start and stop a slapd with an empty database, even without its suffix.
 
-    It disconnects on messages of more than `message_bytes`. With `auxiliary` a posixGroup must be
-    of another class as well (RFC 2307bis). With `member_of` it maintains memberOf.
-    With `closed` it hides every entry from anonymous clients;
-    with `hidden` the entries of that class.
-    With `last` each login is written down. With `policies` that of `POLICY` holds once it is there,
-    and each request is logged, for `refused`.
+    `modules` are loaded in addition. It disconnects on messages of more than `message_bytes`. With
+    `last` it stores the time of each login (lastbind), with `member_of` it maintains memberOf. With
+    `policies` it obeys `POLICY` once that entry exists, and logs each request, for `refused`. With
+    `auxiliary` a posixGroup must be of another class as well (RFC 2307bis). With `closed` it hides
+    every entry from anonymous clients; with `hidden` the entries of that class.
     """
     for each in ("config", "data"):
         (folder / each).mkdir(parents=True)

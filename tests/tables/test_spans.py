@@ -1,5 +1,3 @@
-"""Rows of a test in stages."""
-
 from sitebench.counts.durations import Durations
 from sitebench.counts.spans import Span
 from sitebench.counts.stages import Stages

@@ -1,5 +1,3 @@
-"""Repeats in tables."""
-
 import pytest
 from msgspec.structs import replace
 

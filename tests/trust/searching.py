@@ -149,7 +149,7 @@ class Searched:
         def watch() -> None:
             while not ended.wait(0.2):
                 now = {*psutil.pids()}
-                before.intersection_update(now)  # An id may be given again.
+                before.intersection_update(now)  # process IDs are reused
                 for pid in now - before:
                     with contextlib.suppress(psutil.Error):
                         each = psutil.Process(pid)

@@ -261,7 +261,7 @@ def _matrix() -> Iterator[Cell]:
 
 
 NULL = Cell("ldap", SHAPES[0], SCHEDULES[0], NO_FAULT)
-"""Measures the time that the tester adds to a constant time."""
+"""Measures the time that the load generator adds to a constant time."""
 
 _CLOSED, _EVEN = SCHEDULES[0], SCHEDULES[2]
 LONG_THINK = Shape(

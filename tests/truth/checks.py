@@ -129,7 +129,7 @@ def _slow(operation: Operation, end: int) -> bool:
 def times(reported: Reported, truth: Truth, window_s: Window, null_s: float) -> Iterator[str]:
     """(d) Times are at least the log's, and slightly above; objectives are judged accordingly.
 
-    `null_s` is the time that the tester added to a constant time in a cell without a fault.
+    `null_s` is the time that the load generator added to a constant time in a cell without a fault.
     """
     latencies = [each.latency_s for each in possible(truth.timed, window_s)]
     sure = [each.latency_s[0] for each in certain(truth.timed, window_s)]

@@ -20,12 +20,12 @@ from tests.truth.figures import SEQUENCE, Key, Row
 
 SECOND = 1e9
 SENDING_S = 0.005
-"""The maximum time of a tester from the begin of a request to its sending."""
+"""The maximum time of a load generator from the begin of a request to its sending."""
 ROUNDING_S = 1e-6
 TOGETHER_S = 0.002
 """Requests this near to each other may have been sent in another order than they began."""
 READING_S = 0.02
-"""The maximum time of a tester to read an answer."""
+"""The maximum time of a load generator to read an answer."""
 
 Window = tuple[float, float]
 """Begin and end; also the bounds of an inexactly known time."""
@@ -58,7 +58,7 @@ class Request:
         return None if self.answered_s is None else self.answered_s - self.arrived_s
 
     def given_up_s(self, timeout_s: float) -> float:
-        """Return the time at which the tester gives the request up."""
+        """Return the time at which the load generator gives the request up."""
         return self.arrived_s + timeout_s if self.reset_s is None else self.reset_s
 
 
@@ -107,7 +107,7 @@ class Operation:
         most = self.ended_s - earliest - self.paused_s
         if not self.failed:
             return self.ended_s - latest - self.paused_s, most
-        # The log is later than the tester: an unanswered wait begins with the sending.
+        # The log is later than the load generator: an unanswered wait begins with the sending.
         *before, last = self.requests
         waited_s = 0.0 if last.reset_s is not None else self.timeout_s
         before_s = sum(each.service_s or 0.0 for each in before)
@@ -380,7 +380,7 @@ def saturated(places: int) -> Due:
 def apart(due: Due, seconds: float) -> Due:
     """Widen due times if the edges of a window differ between users.
 
-    Each thread of a tester has its own edge, shortly after the command.
+    Each thread of a load generator has its own edge, shortly after the command.
     """
 
     def wider(operations: Sequence[Operation]) -> Sequence[Operation]:

@@ -196,7 +196,7 @@ def _others(begin: Sequence[float], end: Sequence[float]) -> float:
 
 
 def null_s(null: Measured) -> float:
-    """Return the time that the tester added to a constant time, in a cell without a fault."""
+    """Return the time that the load generator added to a constant time, in a cell without fault."""
     services = [each.service_s for each in null.truth.requests if each.service_s is not None]
     return max(SENDING_S, null.reported.latency.max - max(services))
 

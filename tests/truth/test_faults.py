@@ -1,5 +1,3 @@
-"""The faults of `make truth-faults`."""
-
 import subprocess
 from pathlib import Path
 

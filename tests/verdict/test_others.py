@@ -158,7 +158,7 @@ def test_other_programs_limit_a_target_only_if_they_use_half_of_the_cores(
     [
         # Two workers and two threads of a burner, on two cores: each gets half a core.
         (3.0, 0.2, Bound.OTHERS),
-        # The tester took the cores that the target lacked.
+        # The load generator took the cores that the target lacked.
         (3.0, 2.5, Bound.GENERATOR),
         # Other programs may use a tenth of the cores without a warning.
         (5.15, 0.2, Bound.OTHERS),

@@ -83,11 +83,11 @@ def test_starved_tester_yields_no_rate_of_the_target() -> None:
     verdict = judge(own)
     assert (verdict.bound, verdict.grade) == (Bound.OTHERS, Quoted.AT_LEAST)
     assert "other programs used 1.50" in verdict.evidence
-    # The same holds beside a tester whose target is on another machine.
+    # The same holds beside a load generator whose target is on another machine.
     far = judge(with_use(own, target=None, target_is_local=False))
     assert (far.bound, far.grade) == (Bound.OTHERS, Quoted.AT_LEAST)
     assert "other programs used 1.70 cores of this machine" in far.evidence
-    # If target and tester themselves fill the machine, both are at their ceiling.
+    # If target and load generator themselves fill the machine, both are at their ceiling.
     ours = with_target(with_generator(own, cpu_s=8.0, waited_s=6.0), cpu_s=9.0, waited_s=1.0)
     assert (judge(ours).bound, judge(ours).valid) == (Bound.GENERATOR, False)
     assert "the load generator and the target's CPU were used up" in judge(ours).evidence
@@ -100,7 +100,8 @@ def test_starved_target_has_only_a_lower_bound() -> None:
     verdict = judge(starved)
     assert (verdict.bound, verdict.grade) == (Bound.OTHERS, Quoted.AT_LEAST)
     assert "other programs used 1." in verdict.evidence
-    # Other programs on other cores take none of the target's, if the tester uses those cores.
+    # Other programs on other cores take none of the target's, if the load generator uses those
+    # cores.
     apart = with_target(starved, allowed_cores=(0,))
     elsewhere = with_machine(apart, busy_per_core=(1.0, 1.0, 1.0, 1.0))
     assert judge(with_generator(elsewhere, cpu_s=6.0)).bound == Bound.TARGET_CPU
@@ -236,7 +237,7 @@ def loaded(per_s: float, falls: float) -> tuple[float, float]:
 
 
 def interval(per_s: float, falls: float, *others_per_s: float) -> tuple[float, float]:
-    """Return the interval of this target's limit that a used-up tester leaves."""
+    """Return the interval of this target's limit that a used-up load generator leaves."""
     others = (loaded(each, falls) for each in others_per_s)
     seen = replace(
         with_target(QUIET, cpu_s=10 * loaded(per_s, falls)[0]),

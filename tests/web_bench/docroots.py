@@ -1,5 +1,3 @@
-"""A file set, and the content of a docroot."""
-
 from pathlib import Path
 from typing import Any
 

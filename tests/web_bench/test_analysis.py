@@ -204,7 +204,7 @@ def test_peak_below_a_lower_bound_of_another_point_is_not_a_peak() -> None:
     both = [*static, invalid(a_result("spice-cgi", 1, 1_000))]
     (told,) = analysis.not_compared(by_workload(both))
     assert "it does at least 1,000/s, and spice-static at least 20,000/s" in told
-    # A kept rate is not a limit of the tester.
+    # A kept rate is not a limit of the load generator.
     both = [kept(a_result(f"spice-{name}", 1, 1_000)) for name in ("static", "cgi")]
     (told,) = analysis.not_compared(by_workload(both))
     assert "load generator" not in told

@@ -28,7 +28,7 @@ from web_bench.workload import Workload, parse
 
 USERS = 2
 PROBES = 10
-"""Connections of the looks at a server before and after the load, at most."""
+"""The maximum number of connections for probes of a server before and after the load."""
 LOAD = ("--users", str(USERS), "--threads", "1", "--rate", "100", "--warmup", "100ms")
 CLOSED = 'connection.main.per = "step"\n[[operation]]\nget = "/"\n'
 KEPT = '[[operation]]\nget = "/"\n'

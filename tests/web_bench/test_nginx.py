@@ -15,7 +15,6 @@ from web_bench.targets import nginx
 
 @pytest.fixture(autouse=True, scope="module")
 def programs() -> None:
-    """Require the programs."""
     required_program("nginx")
 
 

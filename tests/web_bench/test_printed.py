@@ -1,5 +1,3 @@
-"""The stored tables of the papers."""
-
 import pytest
 
 from sitebench.report.printed import PrintedTable

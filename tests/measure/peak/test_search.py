@@ -387,7 +387,7 @@ def test_rate_with_a_percentile_among_unanswered_operations_does_not_hold() -> N
     ("bound", "answer"),
     [
         (Bound.GENERATOR, Answer.TESTER),
-        # Also where the machine has few cores, and as a whole is not noisy.
+        # Even if the machine has few cores, and as a whole is not noisy.
         (Bound.OTHERS, Answer.BUSY),
         (Bound.UNSETTLED, Answer.BROKE),
     ],
@@ -478,7 +478,7 @@ def late(
         (64, {}, Answer.TESTER, False),
         (64, {"connecting_us": 900}, Answer.BROKE, False),
         (5, {"bound": Bound.TARGET_CPU}, Answer.BROKE, False),
-        # A slow target breaks a rate, although the tester was late.
+        # A slow target breaks a rate, although the load generator was late.
         (64, {"service_us": 2_000, "lag_us": 9_000}, Answer.BROKE, False),
     ],
 )
