@@ -15,7 +15,7 @@ from sitebench.suite_base.options import (
     port_option,
     target_option,
 )
-from web_bench.workload import DYNAMIC, PATH, SEED, path_fault
+from web_bench.workload import DYNAMIC, PATH, SEED
 
 
 def _addresses(text: str) -> tuple[SiteAddress, ...]:
@@ -31,8 +31,15 @@ def _programs(text: str) -> dict[str, str]:
 
 
 def _path(text: str) -> str:
-    if (fault := path_fault(text)) is not None:
-        raise UnknownValue(*fault)
+    if not text.startswith("/"):
+        remedy = f"write {'/' + text!r}"
+        if "://" in text:
+            remedy = "write the path alone; the target has the address"
+        raise UnknownValue(f"the path {text!r} does not begin with '/'", remedy)
+    if not text.isascii() or not text.isprintable() or {*" #{}"} & {*text}:
+        raise UnknownValue(
+            f"the path {text!r} has a character that no request line can carry", "write it as %XX"
+        )
     return text
 
 

@@ -80,11 +80,9 @@ class FileSet:
     classes: tuple[FileClass, ...]
     files_per_class: int = 1
 
-    def count_of(self, class_: FileClass) -> int:
-        return file_set(replace(self, classes=(class_,)).spec()).count
-
-    def bytes_of(self, class_: FileClass) -> int:
-        return file_set(replace(self, classes=(class_,)).spec()).bytes
+    def only(self, class_: FileClass) -> FileSet:
+        """Return the set of the files of one class."""
+        return replace(self, classes=(class_,))
 
     @property
     def count(self) -> int:
@@ -104,14 +102,9 @@ class FileSet:
 
 
 def _spec_of_class(class_: FileClass) -> dict[str, Any]:
-    sizes = (
-        {"sizes": list(class_.sizes)} if class_.spread is None else {"spread": list(class_.spread)}
-    )
-    return {
-        "name": class_.name,
-        **sizes,
-        **({} if class_.files is None else {"files": class_.files}),
-    }
+    sizes, spread = [*class_.sizes], class_.spread and [*class_.spread]
+    fields = {"name": class_.name, "sizes": sizes, "spread": spread, "files": class_.files}
+    return {name: value for name, value in fields.items() if value}
 
 
 @dataclass(frozen=True)
@@ -167,7 +160,8 @@ class Workload(Script):
 
     def mean_bytes_of(self, class_: RequestClass) -> float | None:
         if self.file_set is not None and class_.files is not None:
-            return self.file_set.bytes_of(class_.files) / self.file_set.count_of(class_.files)
+            files = self.file_set.only(class_.files)
+            return files.bytes / files.count
         size = class_.size_about if class_.size is None else class_.size
         return None if size is None else float(size)
 
@@ -273,24 +267,9 @@ def _file_set(table: Mapping[str, Any]) -> FileSet:
             FileClass(
                 row["name"],
                 tuple(row["sizes"] or ()),
-                None if row["spread"] is None else tuple(row["spread"]),
+                row["spread"] and tuple(row["spread"]),
                 row["count"],
             )
             for row in table["classes"]
         ),
     )
-
-
-def path_fault(path: str) -> tuple[str, str] | None:
-    """Return message and remedy if a text cannot be a path of a request; else None."""
-    if not path.startswith("/"):
-        remedy = f"write {'/' + path!r}"
-        if "://" in path:
-            remedy = "write the path alone; the target has the address"
-        return f"the path {path!r} does not begin with '/'", remedy
-    if not path.isascii() or not path.isprintable() or {*" #{}"} & {*path}:
-        return (
-            f"the path {path!r} has a character that no request line can carry",
-            "write it as %XX",
-        )
-    return None

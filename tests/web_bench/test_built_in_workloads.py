@@ -149,7 +149,7 @@ def test_webbench3_like_meets_all_statements_of_the_paper_on_files() -> None:
     assert mean_bytes(workload) == pytest.approx(6_250, abs=0.5)
     # There are fewer larger files, and they are requested less.
     assert all(a.weight > b.weight for a, b in pairwise(workload.classes))
-    assert all(files.count_of(a) > files.count_of(b) for a, b in pairwise(files.classes))
+    assert all(files.only(a).count > files.only(b).count for a, b in pairwise(files.classes))
     assert [(each.files, each.weight) for each in FOUND["spice-static"].classes] == [
         (each.files, each.weight) for each in workload.classes
     ]

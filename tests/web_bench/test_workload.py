@@ -43,9 +43,9 @@ def test_request_class_may_use_the_files_of_another_class() -> None:
     ]
     assert workload.file_set is not None
     assert photo.files is not None
-    assert (workload.file_set.count, workload.file_set.count_of(photo.files)) == (5, 3)
+    assert (workload.file_set.count, workload.file_set.only(photo.files).count) == (5, 3)
     # 100, 1,000 and 10,000: each ten times the one before.
-    assert workload.file_set.bytes_of(photo.files) == 11_100
+    assert workload.file_set.only(photo.files).bytes == 11_100
     assert workload.file_set.bytes == 4_000 + 11_100
 
 

@@ -6,8 +6,7 @@ latency is the load generator's: such a point is not on the curve.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -166,18 +165,66 @@ def _highest(points: Iterable[Series]) -> float:
 
 
 def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, SpiceEfficiency]:
-    of_static = by_workload.get(STATIC, ())
-    compared: dict[str, SpiceEfficiency] = {}
-    for name, points in by_workload.items():
-        if not (_is_comparable(name) and peak_reached(of_static) and peak_reached(points)):
-            continue
-        if unlike([*of_static, *points]):
-            continue
-        static, tested = curve(of_static), curve(points)
-        # `spice_efficiency` raises BadInput if the curves have no number of clients in common.
-        with contextlib.suppress(BadInput):
-            compared[name] = spice_efficiency(static, tested)
-    return compared
+    return {
+        name: compared
+        for name, compared in _comparisons(by_workload).items()
+        if isinstance(compared, SpiceEfficiency)
+    }
+
+
+def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
+    return [
+        f"No SPICE efficiency of {name}: {compared}."
+        for name, compared in _comparisons(by_workload).items()
+        if isinstance(compared, str)
+    ]
+
+
+def _comparisons(
+    by_workload: Mapping[str, Sequence[Series]],
+) -> dict[str, SpiceEfficiency | str]:
+    """Return the efficiency of each program, or the reason why there is none."""
+    of_static = by_workload.get(STATIC)
+    if of_static is None:
+        return {}
+    return {
+        name: _compare(of_static, points)
+        for name, points in by_workload.items()
+        if name != STATIC and name.startswith(("spice-", "ecommerce-"))
+    }
+
+
+def _compare(of_static: Sequence[Series], points: Sequence[Series]) -> SpiceEfficiency | str:
+    static, tested = peak_reached(of_static), peak_reached(points)
+    if static is None or tested is None:
+        doubts = filter(None, map(_doubt, (of_static, points)))
+        return " and ".join(doubts) or _bounds(of_static, points)
+    if differ := unlike([*of_static, *points]):
+        return f"they were not measured alike: {', '.join(differ)}"
+    try:
+        return spice_efficiency(curve(of_static), curve(points))
+    except BadInput:
+        return "they have no number of clients in common"
+
+
+def _bounds(of_static: Sequence[Series], of_program: Sequence[Series]) -> str:
+    """Return what is known of a program's efficiency if a peak is not known."""
+    static, tested = peak_reached(of_static), peak_reached(of_program)
+    static_bound, program_bound = bound_of(of_static), bound_of(of_program)
+    if tested is not None and static_bound:
+        share = tested.requests_per_s / static_bound
+        return (
+            f"{STATIC} does at least {format_rate(static_bound)}/s, so it keeps at most {share:.1%}"
+        )
+    if static is not None and program_bound:
+        share = program_bound / static.requests_per_s
+        return f"it does at least {format_rate(program_bound)}/s, and so keeps at least {share:.1%}"
+    if static_bound and program_bound:
+        at_least_s = f"{STATIC} at least {format_rate(static_bound)}/s"
+        return (
+            f"no peak is known: it does at least {format_rate(program_bound)}/s, and {at_least_s}"
+        )
+    return f"{STATIC if static is None else 'it'} has no valid point"
 
 
 _OF_A_LOAD = frozenset(("arrivals", "threads", "until", "timeout", "seed"))
@@ -195,52 +242,11 @@ def unlike(points: Iterable[Series]) -> list[str]:
     ]
 
 
-def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> list[str]:
-    of_static = by_workload.get(STATIC)
-    if of_static is None:
-        return []
-    compared, notes = efficiencies(by_workload), []
-    for name in filter(_is_comparable, by_workload):
-        if name not in compared:
-            sides = of_static, by_workload[name]
-            reason = " and ".join(filter(None, map(_doubt, sides))) or _not_compared(*sides)
-            notes.append(f"No SPICE efficiency of {name}: {reason}.")
-    return notes
-
-
-def _not_compared(of_static: Sequence[Series], of_program: Sequence[Series]) -> str:
-    static, tested = peak_reached(of_static), peak_reached(of_program)
-    static_bound, program_bound = bound_of(of_static), bound_of(of_program)
-    if static is None and tested is not None and static_bound:
-        share = tested.requests_per_s / static_bound
-        return (
-            f"{STATIC} does at least {format_rate(static_bound)}/s, so it keeps at most {share:.1%}"
-        )
-    if static is not None and tested is None and program_bound:
-        share = program_bound / static.requests_per_s
-        return f"it does at least {format_rate(program_bound)}/s, and so keeps at least {share:.1%}"
-    if static_bound and program_bound:
-        at_least_s = f"{STATIC} at least {format_rate(static_bound)}/s"
-        return (
-            f"no peak is known: it does at least {format_rate(program_bound)}/s, and {at_least_s}"
-        )
-    lacking = STATIC if static is None else "it"
-    if static is None or tested is None:
-        return f"{lacking} has no valid point"
-    if differ := unlike([*of_static, *of_program]):
-        return f"they were not measured alike: {', '.join(differ)}"
-    return "they have no number of clients in common"
-
-
 def _doubt(points: Sequence[Series]) -> str:
     if not curve(points) or peak_reached(points) or bound_of(points) >= _highest(points):
         return ""
     name = points[0].spec.operation
     return f"{name} did more where requests failed or nothing settled: measure that again"
-
-
-def _is_comparable(name: str) -> bool:
-    return name != STATIC and name.startswith(("spice-", "ecommerce-"))
 
 
 class Prediction(msgspec.Struct, frozen=True):
@@ -283,38 +289,40 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
         if (best := peak_reached(points)) is not None and _used_up(points, best)
     }
     predicted, failed = [], []
-    static, light, heavy = WEBBENCH1
-    lacking = dict(_without_peak(by_workload, peaks.keys()))
-    failed += [f"{name}: {reason}" for name, reason in lacking.items()]
-    if peaks.keys() >= WEBBENCH1.keys() and heavy not in lacking:
-        try:
-            model = costs(*(MeasuredMix(WEBBENCH1[name], peaks[name]) for name in (static, light)))
-        except BadInput as error:
-            failed.append(f"{heavy}: {error.message}")
+    for name, needed in _NEEDED.items():
+        if not set(needed) <= set(by_workload):
+            continue
+        lacking = [workload for workload in needed if workload not in peaks]
+        if differ := unlike(point for workload in needed for point in by_workload[workload]):
+            failed.append(f"{name}: they were not measured alike: {', '.join(differ)}")
+        elif lacking:
+            words = "has no valid point that a used-up resource limited"
+            failed.append(f"{name}: {', '.join(lacking)} {words}")
         else:
-            finding = (
-                f"a file costs {model.first_s * 1e3:.3g} ms of the bottleneck's time, "
-                f"a program {model.second_s * 1e3:.3g} ms"
-            )
-            rate = model.predict(WEBBENCH1[heavy])
-            predicted.append(Prediction(heavy, (static, light), rate, peaks[heavy], finding))
-    for name in ("ecommerce-inprocess", "ecommerce-cgi"):
-        program = name.replace("ecommerce-", "spice-")
-        if peaks.keys() >= {name, STATIC, program} and name not in lacking:
-            parts = (
-                (1 - _DYNAMIC_SHARE, 1 / peaks[STATIC]),
-                (_DYNAMIC_SHARE, 1 / peaks[program]),
-            )
-            tls_s = cost_of(peaks[name], _TLS_SHARE, parts)
-            if tls_s <= 0:
-                failed.append(f"{name}: it is faster than it would be without TLS")
-                continue
-            finding = (
-                f"without TLS; the difference is {tls_s * 1e3:.3g} ms for each request over TLS"
-            )
-            rate = rate_of(parts)
-            predicted.append(Prediction(name, (STATIC, program), rate, peaks[name], finding))
+            try:
+                predicted.append(_predict(name, needed, peaks))
+            except BadInput as error:
+                failed.append(f"{name}: {error.message}")
     return predicted, failed
+
+
+def _predict(name: str, needed: Sequence[str], peaks: Mapping[str, float]) -> Prediction:
+    sources = tuple(workload for workload in needed if workload != name)
+    if name in WEBBENCH1:
+        mixes = (MeasuredMix(WEBBENCH1[workload], peaks[workload]) for workload in sources)
+        model = costs(*mixes)
+        finding = (
+            f"a file costs {model.first_s * 1e3:.3g} ms of the bottleneck's time, "
+            f"a program {model.second_s * 1e3:.3g} ms"
+        )
+        return Prediction(name, sources, model.predict(WEBBENCH1[name]), peaks[name], finding)
+    shares = (1 - _DYNAMIC_SHARE, _DYNAMIC_SHARE)
+    parts = [(share, 1 / peaks[source]) for share, source in zip(shares, sources, strict=True)]
+    tls_s = cost_of(peaks[name], _TLS_SHARE, parts)
+    if tls_s <= 0:
+        raise BadInput("it is faster than it would be without TLS", "measure them again")
+    finding = f"without TLS; the difference is {tls_s * 1e3:.3g} ms for each request over TLS"
+    return Prediction(name, sources, rate_of(parts), peaks[name], finding)
 
 
 def _used_up(points: Sequence[Series], best: CurvePoint) -> bool:
@@ -322,16 +330,3 @@ def _used_up(points: Sequence[Series], best: CurvePoint) -> bool:
     sound = (point for point in points if point.valid)
     limiting = next(point for point in sound if (point.spec.users, point.median(rate)) == top)
     return all(r.verdict.bound not in (Bound.UNDECIDED, Bound.SCHEDULE) for r in limiting.results)
-
-
-def _without_peak(
-    measured: Mapping[str, Sequence[Series]], peaks: Container[str]
-) -> Iterator[tuple[str, str]]:
-    for name, needed in _NEEDED.items():
-        lacking = [workload for workload in needed if workload not in peaks]
-        if not set(needed) <= set(measured):
-            continue
-        if differ := unlike(point for workload in needed for point in measured[workload]):
-            yield name, f"they were not measured alike: {', '.join(differ)}"
-        elif lacking:
-            yield name, f"{', '.join(lacking)} has no valid point that a used-up resource limited"
