@@ -15,12 +15,12 @@ from sitebench.plan.options import (
     ACTIVE,
     GIGABIT,
     MixPlanOptions,
+    Pairs,
     PlanOptions,
     mix_option,
     preset_option,
     rates_option,
 )
-from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
 from sitebench.plan.traffic import memory, traffic

@@ -37,7 +37,7 @@ COMMANDS = {suite.name: _command(suite) for suite in plan_suites()}
 
 
 def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
-    from sitebench.plan.choose import plan, with_calculations
+    from sitebench.plan.choose import plan
     from sitebench.plan.render import document, render
     from sitebench.runs.runfile import showing
 
@@ -66,14 +66,15 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
         met = f"each operation met {options.objective} when measured alone"
         alone = f"{met}; in a mix they also wait for each other"
         answer = replace(answer, warnings=(*answer.warnings, alone))
-    answer = with_calculations(answer, options)
+    calculations = suite.calculations(options, answer.rates, answer.values)
+    answer = replace(answer, calculations=tuple(calculations))
     rest = [_other_machine(suite, options, machines, other) for other in machines[1:]]
     if options.xlsx is not None:
         _write(Path(options.xlsx), answer, typed, rates, machine)
     if options.json:
         print(json.dumps(document(answer, rest), indent=2))
     else:
-        from sitebench.tables.console import show
+        from sitebench.tables.terminal import show
 
         show(render(answer, rest))
 
@@ -85,7 +86,7 @@ def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> in
 
 
 def _scenario(options: PlanOptions, *, estimated: bool) -> Scenario:
-    from sitebench.plan.parse import estimable
+    from sitebench.plan.options import estimable
 
     objective = options.objective
     return options.scenario(estimable(objective) if estimated and objective is not None else None)

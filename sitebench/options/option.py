@@ -251,18 +251,20 @@ class OneOf:
 
 def pairs(text: str, example: str, names: Mapping[str, str] | None = None) -> dict[str, str]:
     """Read `name=value,name=value`; with `names`, refuse other names."""
-    path_by_name = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, equals, value = part.partition("=")
-        if not equals or not value or (names is not None and name not in names):
+    value_by_name: dict[str, str] = {}
+    for part in (part.strip() for part in text.split(",")):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not name or not equals or not value or (names is not None and name not in names):
             raise UnknownValue(
                 f"{part!r} is not one of {', '.join(names)} with its path"
                 if names is not None
                 else f"{part!r} is not name=value",
                 f"write {example}",
             )
-        path_by_name[name] = value
-    return path_by_name
+        if name in value_by_name:
+            raise UnknownValue(f"{name} is given twice in {text!r}", "give it once")
+        value_by_name[name] = value
+    return value_by_name
 
 
 def show_pairs(values: Mapping[str, str] | None) -> str:

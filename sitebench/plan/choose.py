@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
-from msgspec.structs import replace
 
 from sitebench.errors import BadInput
 from sitebench.plan.model import Scenario, needed, people_per_machine, round_half_up, solve
-from sitebench.plan.options import PlanOptions
 from sitebench.plan.rates import PAGES, UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.units import format_size
@@ -64,12 +62,6 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
         except BadInput:
             continue
     return None
-
-
-def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
-    suite = plan.suite
-    calculations = suite.calculations(options or suite.options(), plan.rates, plan.values)
-    return replace(plan, calculations=tuple(calculations))
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:

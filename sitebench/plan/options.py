@@ -1,19 +1,62 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sitebench.errors import BadInput
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import objective_option
 from sitebench.options import option
-from sitebench.plan.model import Scenario
-from sitebench.plan.parse import Pairs, parse_mix, parse_rates
+from sitebench.plan.model import PERCENTILES, Scenario, wait_factor
 from sitebench.plan.rates import RateTable
 from sitebench.units import format_size, parse_rate
 
 ACTIVE = 0.04
 """Share of a community that is active at once (the 1997 paper's Appendix A, pages 22 to 24)."""
+
+
+Pairs = tuple[tuple[str, float], ...]
+
+_EXAMPLE = "lookup=6,add=1"
+_NUMBER_REMEDY = "write a number of at least 0, such as lookup=6"
+
+
+def parse_mix(text: str) -> Pairs:
+    """Read operations per session: `connect=1,add=1,lookup=6`."""
+    pairs = option.pairs(text, _EXAMPLE)
+    return tuple((name, _number(number)) for name, number in pairs.items())
+
+
+def parse_rates(text: str) -> Pairs:
+    """Read operations per second: `connect=462,add=840,lookup=900`."""
+    return tuple((name, parse_rate(rate)) for name, rate in option.pairs(text, _EXAMPLE).items())
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise UnknownValue(f"{text!r} is not a number", _NUMBER_REMEDY) from None
+    if not 0 <= number < math.inf:
+        raise UnknownValue(f"{text!r} is not a number of operations per session", _NUMBER_REMEDY)
+    return number
+
+
+def estimable(objective: Objective) -> tuple[float, float]:
+    """Return percentile and bound of the tightest condition, for the queueing estimate."""
+    bounds = []
+    for condition in objective.conditions:
+        if condition.metric not in PERCENTILES or not condition.operator.startswith("<"):
+            raise BadInput(
+                f"{condition.text} cannot be estimated from rates: only percentiles can",
+                "plan from a run that measured it: sitebench ils peak --objective ...",
+            )
+        if condition.bound <= 0:
+            remedy = "give a time above zero, such as p99<50ms"
+            raise BadInput(f"{condition.text} cannot be met", remedy)
+        bounds.append((PERCENTILES[condition.metric], condition.bound))
+    return max(bounds, key=lambda pair: wait_factor(pair[0]) / pair[1])
 
 
 def preset_option(machines: Iterable[str]) -> str | None:

@@ -6,16 +6,16 @@ Without the script, and on paper, the page shows the plan's answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
-from sitebench.plan.choose import Plan, on_first, with_calculations
+from sitebench.plan.choose import Plan, on_first
 from sitebench.plan.choose import plan as planned
+from sitebench.plan.entries import CONVERTED, Entry, entries
 from sitebench.plan.model import (
     PERCENTILES,
     Law,
@@ -28,33 +28,27 @@ from sitebench.plan.model import (
 )
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.render import ANSWERS, answer_text
-from sitebench.plan.suite import Calculation, PlanSuite, plan_suites
+from sitebench.plan.suite import PlanSuite, plan_suites
 
+_Slider = tuple[float, float, float]
+"""Bounds and step of a slider."""
 
-class _Field(msgspec.Struct, frozen=True):
-    """An input field; the law gets the typed number, divided by `per` and multiplied by `times`."""
-
-    key: str
-    label: str
-    value: float
-    least: float
-    most: float
-    slider: tuple[float, float, float] | None
-    per: int = 1
-    times: int = 1
-    log: bool = False
+_SLIDERS: dict[str, _Slider] = {
+    "view_s": (1, 120, 1),
+    "session_min": (1, 240, 1),
+    "headroom": (0, 90, 1),
+    "community": (3, 9, 0.01),
+}
 
 
 def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str]:
     """Return planners as HTML, and their script; `rates` has the measured machines by suite."""
     planners = [_planner(s, rates[s.name]) for s in plan_suites() if s.name in rates]
-    laws = ", ".join(
-        f"{_literal(name)}: {_laws(steps)}" for planner in planners for name, steps in planner.laws
-    )
+    laws = ", ".join(f"{_literal(p.suite.name)}: {_steps(p.law.steps)}" for p in planners)
     data = _literal({planner.suite.name: planner.data for planner in planners})
     planner = files("sitebench.plan").joinpath("planner.js").read_text()
     script = f"{{const LAWS = {{{laws}}};\nconst DATA = {data};\n{planner}}}"
-    sections = "".join(_section(planner) + _other_laws(planner) for planner in planners)
+    sections = "".join(map(_section, planners))
     return f'<div class="plan-planner">{sections}</div>', script
 
 
@@ -72,15 +66,6 @@ class _Planner(msgspec.Struct, frozen=True):
     @property
     def suite(self) -> PlanSuite:
         return self.plan.suite
-
-    @property
-    def laws(self) -> list[tuple[str, Sequence[Step]]]:
-        """Names and steps: first of the plan's law, then of the suite's further laws."""
-        calculations = enumerate(self.plan.calculations)
-        return [
-            (self.suite.name, self.law.steps),
-            *((f"{self.suite.name}-{n}", calculation.steps) for n, calculation in calculations),
-        ]
 
     @property
     def data(self) -> list[dict[str, Any]]:
@@ -108,10 +93,10 @@ def _planner(suite: PlanSuite, tables: Sequence[RateTable]) -> _Planner:
     all_tables = (first, *(table for table in (*tables, *presets) if table is not first))
     operations = tuple(dict.fromkeys(name for table in all_tables for name in table.rates))
     law = law_of(with_all(plan.scenario, operations))
-    return _Planner(with_calculations(plan), operations, all_tables, law)
+    return _Planner(plan, operations, all_tables, law)
 
 
-def _laws(steps: Sequence[Step]) -> str:
+def _steps(steps: Sequence[Step]) -> str:
     def name(key: str) -> str:
         return f"v[{_literal(key)}]"
 
@@ -119,50 +104,20 @@ def _laws(steps: Sequence[Step]) -> str:
     return f"[{', '.join(entries)}]"
 
 
-def _fields(planner: _Planner) -> Iterator[_Field]:
-    scenario = planner.plan.scenario
-    top = 100 * _top(scenario)
-    share = _Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, top, 0.1))
-    yield _percent(share, scenario.active)
-    if scenario.mix is None:
-        yield _Field(
-            "view_s", "Seconds a visitor looks at a page", scenario.stay_s, 0.001, 1e9, (1, 120, 1)
-        )
-    else:
-        minutes = scenario.stay_s / 60
-        yield _Field(
-            "session_s", "Minutes of a session", minutes, 0.001, 1e9, (1, 240, 1), times=60
-        )
-    for name in planner.operations if scenario.mix is not None else ():
-        number = (scenario.mix or {}).get(name, 0.0)
-        yield _Field(f"n_{name}", f"{name} per session", number, 0, 1e6, (0, 50, 1))
-    free = _Field("headroom", "Headroom: % of a machine left free", 0, 0, 99.9, (0, 90, 1))
-    yield _percent(free, scenario.headroom)
-    yield _Field("community", "Community to serve", 1e6, 1, 1e12, (3, 9, 0.01), log=True)
-    peaks = _Field("burst", "Arrivals in the busiest minutes, % of average", 0, 100, 1e6, None)
-    yield _percent(peaks, scenario.burst)
-    if scenario.mix is None:
-        yield _Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
-        cores = "Cores of a machine, for the objective"
-        yield _Field("cores", cores, scenario.cores, 1, 1e4, None)
-    else:
-        label = "How busy a machine may be for an objective, %"
-        yield _percent(_Field("queue_limit", label, 100, 0.1, 100, None), 1.0)
-
-
 def _top(scenario: Scenario) -> float:
     return 0.2 if scenario.active <= 0.2 else 1.0
-
-
-def _percent(field: _Field, share: float) -> _Field:
-    return replace(field, value=share * 100, per=100)
 
 
 def _section(planner: _Planner) -> str:
     top = _top(planner.plan.scenario)
     chart = _CHART.replace("TOP", f"{top:g}").replace("MOST", f"{top:.0%}")
     prefix = f"plan-{planner.suite.name}"
-    fields = "".join(_field(prefix, field) for field in _fields(planner))
+    sliders: dict[str, _Slider] = {"active": (0.1, 100 * top, 0.1), **_SLIDERS}
+    sliders |= {f"n_{name}": (0, 50, 1) for name in planner.operations}
+    fields = "".join(
+        _field(prefix, entry, sliders.get(entry.key))
+        for entry in entries(planner.plan.scenario, planner.operations)
+    )
     machines = "".join(
         f'<option value="{n}">{escape(table.machine)}</option>'
         for n, table in enumerate(planner.tables)
@@ -203,54 +158,27 @@ def _section(planner: _Planner) -> str:
     )
 
 
-def _other_laws(planner: _Planner) -> str:
-    pairs = zip(planner.laws[1:], planner.plan.calculations, strict=True)
-    laws = "".join(_other(f"plan-{name}", name, calculation) for (name, _), calculation in pairs)
-    title = f"{planner.suite.title}: {', '.join(m.title for m in planner.plan.calculations)}"
-    return f"<details><summary>{escape(title)}</summary>{laws}</details>" if laws else ""
-
-
-def _other(prefix: str, name: str, calculation: Calculation) -> str:
-    fields = "".join(
-        _field(prefix, _Field(key, label, number, 0, 1e15, _slider(number)))
-        for key, (label, number) in calculation.inputs.items()
-    )
-    rows = "".join(
-        _row(f"{step.meaning}, {step.unit}", step.key, f"{calculation.values[step.key]:,.6g}")
-        for step in calculation.steps
-    )
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in calculation.notes)
-    return (
-        f'<section class="plan-suite" data-law="{name}" aria-labelledby="{prefix}-title">'
-        f'<h3 id="{prefix}-title">{escape(calculation.title)}</h3>'
-        f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}</div>'
-        f'<table class="plan-answers"><tbody>{rows}</tbody></table>{notes}</section>'
-    )
-
-
-def _slider(number: float) -> tuple[float, float, float]:
-    """Return a slider's bounds and step: up to 1 for shares, else up to four times the number."""
-    return (0.01, 1, 0.01) if 0 < number <= 1 else (0, 4 * number, number / 100)
-
-
-def _field(prefix: str, field: _Field) -> str:
-    key, label = escape(field.key), escape(field.label)
-    name = f"{prefix}-{key}"
-    value = f"{float(f'{field.value:.6g}'):.15g}"
-    slider = ""
-    if field.slider is not None:
-        low, high, step = field.slider
-        position = "6" if field.log else value
-        log = ' data-log="1"' if field.log else ""
-        slider = (
+def _field(prefix: str, entry: Entry, slider: _Slider | None) -> str:
+    """Return an input field; the law gets the typed number, divided by `per` and times `times`."""
+    percent = 100 if entry.is_share else 1
+    name, times, per = CONVERTED.get(entry.key, (entry.key, 1, percent))
+    key, label = escape(name), escape(f"{entry.label}, %" if entry.is_share else entry.label)
+    value = f"{float(f'{entry.value * percent:.6g}'):.15g}"
+    range_input = ""
+    if slider is not None:
+        low, high, step = slider
+        is_log = entry.key == "community"
+        position = "6" if is_log else value
+        log = ' data-log="1"' if is_log else ""
+        range_input = (
             f'<input type="range" min="{low:g}" max="{high:g}" step="{step:g}" value="{position}"'
             f' data-of="{key}"{log} aria-label="{label}, slider">'
         )
     return (
-        f'<div class="plan-field"><label for="{name}">{label}</label>{slider}'
-        f'<input type="number" id="{name}" name="{key}" value="{value}" step="any"'
-        f' min="{field.least:.15g}" max="{field.most:.15g}" data-per="{field.per}"'
-        f' data-times="{field.times}"></div>'
+        f'<div class="plan-field"><label for="{prefix}-{key}">{label}</label>{range_input}'
+        f'<input type="number" id="{prefix}-{key}" name="{key}" value="{value}" step="any"'
+        f' min="{entry.low * percent:.15g}" max="{entry.high * percent:.15g}" data-per="{per}"'
+        f' data-times="{times}"></div>'
     )
 
 

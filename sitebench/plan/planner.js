@@ -22,26 +22,13 @@
     return Object.fromEntries([...root.querySelectorAll("input[type=number]")].map((field) => [field.name, number(field)]));
   }
 
-  function write(root, values, format, isPossible = true) {
+  function write(root, values, isPossible) {
     for (const cell of root.querySelectorAll("output[data-answer]")) {
       const value = values[cell.dataset.answer];
       const valid = Number.isFinite(value) && isPossible;
-      cell.value = valid ? format(value, cell.dataset.answer) : "n/a";
+      cell.value = valid ? FORMATS[cell.dataset.answer](value) : "n/a";
       cell.dataset.value = valid ? String(value) : "";
     }
-  }
-
-  // A law with nothing but inputs: no machines, no chart.
-  function calculate(root) {
-    const digits = (value) => Number(value.toPrecision(6)).toLocaleString("en-US", { maximumSignificantDigits: 6 });
-    const show = () => write(root, solve(root.dataset.law, numbers(root)), digits);
-    root.addEventListener("input", (event) => {
-      const moved = event.target;
-      const other = moved.type === "range" ? `[name="${moved.dataset.of}"]` : `[data-of="${moved.name}"]`;
-      root.querySelector(other).value = moved.value;
-      show();
-    });
-    show();
   }
 
   function start(root) {
@@ -104,7 +91,7 @@
     function show() {
       if (!isChosen) fitSize();
       const values = solve(suite, inputs());
-      write(root, values, (value, answer) => FORMATS[answer](value), values.busy_limit > 0);
+      write(root, values, values.busy_limit > 0);
       root.querySelector(".plan-warning").textContent = remarks(values) + warning(values);
       draw(root.querySelector("svg"), suite, values);
     }
@@ -151,6 +138,5 @@
     svg.querySelector(".plan-most").textContent = valid ? count(most) : "";
   }
 
-  for (const root of document.querySelectorAll(".plan-suite[data-suite]")) start(root);
-  for (const root of document.querySelectorAll(".plan-suite[data-law]")) calculate(root);
+  for (const root of document.querySelectorAll(".plan-suite")) start(root);
 })();

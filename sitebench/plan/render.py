@@ -13,9 +13,8 @@ from sitebench.plan.choose import Plan
 from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
 from sitebench.plan.suite import Calculation, PlanSuite
-from sitebench.tables.console import Printable
 from sitebench.tables.table import Cell, Mark, Table
-from sitebench.tables.terminal import to_text
+from sitebench.tables.terminal import Printable, to_text
 from sitebench.units import format_duration, format_percent, format_rate, format_size
 
 _MOST_COLUMNS = 4

@@ -13,7 +13,7 @@ from sitebench.measure.objective import Objective
 from sitebench.plan.choose import plan
 from sitebench.plan.measured import tables_of
 from sitebench.plan.model import Scenario
-from sitebench.plan.parse import estimable, parse_mix, parse_rates
+from sitebench.plan.options import estimable, parse_mix, parse_rates
 from sitebench.plan.rates import RateTable, Remark
 from sitebench.runs.point import PointResult
 from sitebench.verdict.verdict import Bound, Verdict

@@ -201,17 +201,6 @@ def test_page_without_script_has_the_answers_of_the_plan() -> None:
     assert len(fragment) < 40_000
 
 
-def test_network_line_on_the_page_is_recalculated_from_its_inputs(browser: Browser) -> None:
-    """Lines of a web server with the numbers of 1996, where K is bits."""
-    typed = {"line_bits_per_s": 100 * 2**20, "k_per_request": 250, "bits_per_k": 1_024}
-    for name, value in (typed | {"efficiency": 0.94}).items():
-        browser.run(SET.replace("data-suite=${suite}", 'data-law="${suite}"'), "web-0", name, value)
-    read = READ.replace("data-suite=${arguments[0]}", 'data-law="${arguments[0]}"')
-    found = json.loads(browser.run(read, "web-0"))
-    assert found["carried_per_s"][0] == "385.024"
-    assert float(found["users_of_line"][1]) == pytest.approx(385.024 / 5 * 60)
-
-
 def test_names_of_operations_are_inserted_as_text_in_the_page() -> None:
     name = "\"><img></script><script>alert('1')"
     body, script = planner_fragment({"ils": [RateTable("today", (100,), {name: (1.0,)})]})

@@ -80,7 +80,13 @@ def recalculated(
         workbook,
         empty,
         changed(workbook, "missing.xlsx", "Directory", "Number of ils-user per session", 1),
-        changed(workbook, "slow.xlsx", "Personalized site", "... limit in ms (0: none)", 1e-6),
+        changed(
+            workbook,
+            "slow.xlsx",
+            "Personalized site",
+            "Response-time objective in ms (0: none)",
+            1e-6,
+        ),
     ]
     for n, (directory, site, machine, size) in enumerate(drawn):
         book = openpyxl.load_workbook(workbook)
@@ -248,13 +254,13 @@ def fill(sheet: Any, scenario: Scenario, machine: str, size: int) -> None:
         percentile = next(name for name, each in PERCENTILES.items() if each == share)
         typed |= {
             "Seconds a visitor looks at a page": scenario.stay_s,
-            "Response-time objective: percentile": percentile,
-            "... limit in ms (0: none)": within_s * 1e3,
-            "... cores of a machine": scenario.cores,
+            "Percentile of the objective": percentile,
+            "Response-time objective in ms (0: none)": within_s * 1e3,
+            "Cores of a machine, for the objective": scenario.cores,
         }
     else:
         if leaves_room:
-            label = "How busy a machine may be for an objective (see Notes)"
+            label = "How busy a machine may be for an objective"
             typed[label] = 1 - scenario.headroom
         typed["Minutes of a user's session"] = scenario.stay_s / 60
         typed |= {f"Number of {name} per session": n for name, n in scenario.mix.items()}

@@ -17,12 +17,12 @@ from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import (
     GIGABIT,
     MixPlanOptions,
+    Pairs,
     PlanOptions,
     mix_option,
     preset_option,
     rates_option,
 )
-from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
 from sitebench.units import parse_rate

@@ -6,11 +6,12 @@ The sheet has three parts: the scenario; columns for the plan's machine and the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from sitebench.plan.entries import CONVERTED, Entry, entries
 from sitebench.plan.formula import Formula, Input
 from sitebench.plan.model import PERCENTILES, Law, Scenario, rate_key, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
@@ -28,11 +29,11 @@ from sitebench.plan.workbook.grid import (
     guard,
 )
 from sitebench.plan.workbook.rate_sheet import RateSheet, size_label
+from sitebench.units import format_percent
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
 
-_DEFAULT_COMMUNITY = 1_000_000
 _SLOW = "objective cannot be met"
 _FAR, _BEYOND = "over 2x what was measured", "extrapolated"
 _SHAPES = {"share": SHARE, "s": SMALL}
@@ -75,95 +76,61 @@ def _scenario(grid: Grid, what_if: WhatIf) -> tuple[int, Column]:
     prefix, scenario = what_if.suite.name.upper(), what_if.scenario
     grid.put(3, 0, "1", "heading")
     grid.put(3, 1, "User scenario", "heading")
-    entries = Column({}, {})
-    row = 4
-    for key, label, value, shape, allowed in _inputs(
-        scenario, what_if.rates.operations, what_if.queue_limit
-    ):
+    typed: list[tuple[str, str, Value, str, dict[str, Any]]] = [
+        (e.key, e.label, e.value, SHARE if e.is_share else NUMBER, _range_rule(e))
+        for e in entries(scenario, what_if.rates.operations, what_if.queue_limit)
+    ]
+    if scenario.mix is None:
+        label, choose = (
+            "Percentile of the objective",
+            {"validate": "list", "source": [*PERCENTILES]},
+        )
+        share, _ = scenario.objective or (PERCENTILES["p99"], 0.0)
+        percentile = next(name for name, value in PERCENTILES.items() if value == share)
+        typed.append(("percentile", label, percentile, "@", choose))
+    cells, row = Column({}, {}), 4
+    for key, label, value, shape, allowed in typed:
         grid.put(row, 0, chr(ord("A") + row - 4))
         grid.put(row, 1, label)
         name = key.replace("-", "_").replace(".", "_")
-        entries.names[key] = grid.entry(row, 2, value, shape, f"{prefix}_{name}")
-        entries.values[key] = value
+        cells.names[key] = grid.entry(row, 2, value, shape, f"{prefix}_{name}")
+        cells.values[key] = value
         grid.sheet.data_validation(row, 2, row, 2, allowed)
         row += 1
-    for key, label, text, value in _derived_inputs(scenario, entries):
+    for key, label, text, result in _computed_inputs(cells):
         grid.put(row, 1, label)
-        entries.names[key] = grid.formula(row, 2, text, value)
-        entries.values[key] = value
+        cells.names[key] = grid.formula(row, 2, text, result)
+        cells.values[key] = result
         row += 1
-    return row, entries
+    return row, cells
 
 
-def _range_rule(low: float, high: float, message: str) -> dict[str, Any]:
+def _computed_inputs(cells: Column) -> Iterator[tuple[str, str, str, Value]]:
+    """Yield the law's inputs that are computed from typed cells: key, label, formula, value."""
+    names, values = cells.names, cells.values
+    for typed in CONVERTED.keys() & names.keys():
+        key, times, per = CONVERTED[typed]
+        seconds = float(values[typed]) * times / per
+        yield key, f"{key.removesuffix('_s')} in s", f"{names[typed]}*{times}/{per}", seconds
+    if "percentile" in names:
+        factors = {name: wait_factor(share) for name, share in PERCENTILES.items()}
+        listed = ",".join(f"{factor!r}" for factor in factors.values())
+        labels = ",".join(f'"{name}"' for name in factors)
+        lookup = f"INDEX({{{listed}}},MATCH({names['percentile']},{{{labels}}},0))"
+        factor = factors[str(values["percentile"])]
+        yield "wait_factor", "ln(1 / (1 - percentile))", lookup, factor
+
+
+def _range_rule(entry: Entry) -> dict[str, Any]:
+    show = format_percent if entry.is_share else "{:g}".format
     return {
         "validate": "decimal",
         "criteria": "between",
-        "minimum": low,
-        "maximum": high,
-        "error_title": "This rate is missing",
-        "error_message": message,
+        "minimum": entry.low,
+        "maximum": entry.high,
+        "error_title": "This number is out of range",
+        "error_message": f"Type a number from {show(entry.low)} to {show(entry.high)}.",
     }
-
-
-def _inputs(
-    scenario: Scenario, operations: Sequence[str], queue_limit: float
-) -> list[tuple[str, str, Value, str, dict[str, Any]]]:
-    """Return the input cells: key, label, value, number format, validation."""
-    share = _range_rule(1e-6, 1, "Type a percentage above 0% and up to 100%.")
-    time = _range_rule(1e-6, 1e9, "Type a time above zero.")
-    count = _range_rule(0, 1e9, "Type a number of at least zero.")
-    inputs: list[tuple[str, str, Value, str, dict[str, Any]]] = [
-        ("active", "Share of the whole community active at once", scenario.active, SHARE, share)
-    ]
-    if scenario.mix is None:
-        label = "Seconds a visitor looks at a page"
-        inputs.append(("view_s", label, scenario.stay_s, NUMBER, time))
-    else:
-        minutes = scenario.stay_s / 60
-        inputs.append(("session_min", "Minutes of a user's session", minutes, NUMBER, time))
-        for name in operations:
-            number = float(scenario.mix.get(name, 0.0))
-            inputs.append((f"n_{name}", f"Number of {name} per session", number, NUMBER, count))
-    busy = _range_rule(0, 0.999, "Type a percentage from 0% to 99.9%.")
-    people = _range_rule(1, 1e12, "Type a number of at least 1.")
-    peaks = _range_rule(1, 1e6, "Type a percentage of at least 100%.")
-    community = float(scenario.community or _DEFAULT_COMMUNITY)
-    inputs += [
-        ("headroom", "Headroom: share of a machine to leave free", scenario.headroom, SHARE, busy),
-        ("burst", "Arrivals in the busiest minutes, of the average", scenario.burst, SHARE, peaks),
-    ]
-    if scenario.mix is None:
-        share_within, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
-        percentile = next(name for name, share in PERCENTILES.items() if share == share_within)
-        choose = {"validate": "list", "source": list(PERCENTILES)}
-        inputs += [
-            ("percentile", "Response-time objective: percentile", percentile, "@", choose),
-            ("objective_ms", "... limit in ms (0: none)", within_s * 1e3, NUMBER, count),
-            ("cores", "... cores of a machine", float(scenario.cores), WHOLE, people),
-        ]
-    else:
-        label = "How busy a machine may be for an objective (see Notes)"
-        inputs.append(("queue_limit", label, queue_limit, SHARE, share))
-    return [*inputs, ("community", "Community to serve", community, WHOLE, people)]
-
-
-def _derived_inputs(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
-    """Return the law's inputs that are computed from input cells: key, label, formula, value."""
-    names, values = entries.names, entries.values
-    if scenario.mix is not None:
-        seconds = float(values["session_min"]) * 60
-        return [("session_s", "session in s", f"{names['session_min']}*60", seconds)]
-    factors = {name: wait_factor(share) for name, share in PERCENTILES.items()}
-    listed = ",".join(f"{factor!r}" for factor in factors.values())
-    labels = ",".join(f'"{name}"' for name in factors)
-    text, within_s = f"{names['objective_ms']}/1000", float(values["objective_ms"]) / 1000
-    lookup = f"INDEX({{{listed}}},MATCH({names['percentile']},{{{labels}}},0))"
-    factor = factors[str(values["percentile"])]
-    return [
-        ("objective_s", "objective in seconds", text, within_s),
-        ("wait_factor", "ln(1 / (1 - percentile))", lookup, factor),
-    ]
 
 
 def _machines(grid: Grid, top: int, what_if: WhatIf, entries: Column) -> tuple[int, list[Column]]:

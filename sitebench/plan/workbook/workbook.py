@@ -13,14 +13,14 @@ import msgspec
 from msgspec.structs import replace
 
 from sitebench.errors import BadInput
-from sitebench.plan.choose import Plan, on_first, with_calculations
+from sitebench.plan.choose import Plan, on_first
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import law_of, with_all
 from sitebench.plan.rates import RateTable
 from sitebench.plan.render import law_lines
-from sitebench.plan.suite import PlanSuite, sheet_name
+from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook import what_if
-from sitebench.plan.workbook.grid import NUMBER, WHOLE, Grid, Value, compute, guard
+from sitebench.plan.workbook.grid import Grid
 from sitebench.plan.workbook.rate_sheet import RateSheet
 from sitebench.plan.workbook.what_if import WhatIf
 
@@ -63,8 +63,6 @@ def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
                 what_if.write(book, case, machine)
             for case in what_ifs:
                 case.rates.write(book)
-            for sheet in sheets:
-                _calculations(book, sheet.plan)
             _notes(book, sheets, machine)
     except (OSError, XlsxWriterException) as error:
         raise BadInput(
@@ -115,44 +113,11 @@ def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
     first_plan = on_first(suite, tables)
     if first_plan is not None:
         plan, table = first_plan
-        return Planned(with_calculations(plan), (table, *(t for t in tables if t is not table)))
+        return Planned(plan, (table, *(t for t in tables if t is not table)))
     *_, largest = suite.presets.values()
     yours = replace(largest, machine=f"{largest.machine}: replace its rates by yours")
     plan = planned(suite, suite.scenario, yours, suite.size)
-    return Planned(with_calculations(plan), (yours, *tables))
-
-
-def _calculations(book: Workbook, plan: Plan) -> None:
-    """Write a suite's further laws: inputs in yellow, and steps as formulas."""
-    if not plan.calculations:
-        return
-    grid = Grid(book, f"{sheet_name(plan.suite)} more")
-    grid.sheet.set_column(0, 0, 60)
-    grid.sheet.set_column(1, 1, 24)
-    grid.sheet.set_column(2, 2, 60)
-    row = 0
-    for calculation in plan.calculations:
-        grid.put(row, 0, calculation.title, "title")
-        row += 1
-        names: dict[str, str] = {}
-        for key, (label, number) in calculation.inputs.items():
-            grid.put(row, 0, label)
-            names[key] = grid.entry(row, 1, number, _shape(number))
-            row += 1
-        for step in calculation.steps:
-            grid.put(row, 0, f"{step.meaning} ({step.unit})")
-            text = guard(step.formula, names.__getitem__)
-            value = compute(step.formula, calculation.values)
-            names[step.key] = grid.formula(row, 1, text, value, _shape(value))
-            row += 1
-        for note in calculation.notes:
-            grid.put(row, 0, note, "note")
-            row += 1
-        row += 1
-
-
-def _shape(number: Value) -> str:
-    return WHOLE if isinstance(number, float) and abs(number) >= 1_000 else NUMBER
+    return Planned(plan, (yours, *tables))
 
 
 def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
