@@ -17,7 +17,7 @@ from benches.ratios import Outcome, Row, Series, judge, run_trials, tables
 from sitebench.errors import EXIT_FAILED, UnknownValue
 from sitebench.options import option
 from sitebench.options.command import command
-from sitebench.tables.console import show
+from sitebench.tables.terminal import show
 
 GROUPS = (
     (ils.ROWS, ils.DirectoryBench),

@@ -72,7 +72,7 @@ def calibrate(options: _CalibrateOptions) -> None:
 
         print(json.dumps({"cpu": cpu(), "repeats": repeats, "floor": medians}, indent=2))
     else:
-        from sitebench.tables.console import show
+        from sitebench.tables.terminal import show
 
         show([_table(medians, repeats)])
 

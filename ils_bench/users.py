@@ -25,7 +25,7 @@ from ils_bench.suite_run import IlsRun
 from sitebench.locust.user import LaneUser
 from sitebench.scenario.script import Script
 from sitebench.suite_base import scenario_user
-from sitebench.suite_base.joining import join
+from sitebench.suite_base.suite_run import join
 
 
 class SequenceUser(LaneUser):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from ps_bench.points import POINTS
 from ps_bench.suite_run import PsRun
 from sitebench.suite_base import scenario_user
-from sitebench.suite_base.joining import join
+from sitebench.suite_base.suite_run import join
 
 
 class SiteUser(scenario_user.ScenarioUser):

@@ -111,6 +111,12 @@ def suites() -> tuple[Suite, ...]:
     return tuple(resolve_name(f"{package}.suite:SUITE") for package in SUITES)
 
 
+def suites_for(protocol: str, verbs: frozenset[str]) -> list[Suite]:
+    """Return the suites whose targets support scenario files with a protocol and verbs."""
+    takers = [taker for taker in suites() if taker.takes_files == protocol]
+    return [taker for taker in takers if verbs.intersection(taker.own_verbs)] or takers
+
+
 def suite(name: str) -> Suite:
     for candidate in suites():
         if name in (candidate.name, candidate.long_name):

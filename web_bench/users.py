@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sitebench.scenario.script import Script
-from sitebench.suite_base.joining import join
 from sitebench.suite_base.scenario_user import ScenarioUser, user_classes
+from sitebench.suite_base.suite_run import join
 from web_bench.docroot import with_options
 from web_bench.options import WebOptions
 from web_bench.points import POINTS

@@ -29,7 +29,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from sitebench.system.limits import allow_descriptors
-from sitebench.tables.console import show
+from sitebench.tables.terminal import show
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 LOOK_S = 1.0

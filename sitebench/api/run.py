@@ -16,7 +16,7 @@ from sitebench.options.option import names_by_setting
 from sitebench.options.spelling import nearest
 from sitebench.runs.store import RunStore
 from sitebench.scenario.script import asked_by, is_script
-from sitebench.suite import Suite, suite, suites
+from sitebench.suite import Suite, suite, suites, suites_for
 from sitebench.suite_base.points import points_of
 from sitebench.system import secret
 from sitebench.system.limits import allow_descriptors
@@ -143,9 +143,7 @@ def _password_path(
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:
     """Return the suite that has the operation; a server in this process has its suite."""
     if isinstance(operation, str) and is_script(operation):
-        protocol, verbs = asked_by(operation)
-        takers = [suite for suite in suites() if suite.takes_files == protocol]
-        able = [suite for suite in takers if verbs.intersection(suite.own_verbs)] or takers
+        able = suites_for(*asked_by(operation))
     elif isinstance(operation, str):
         able = [suite for suite in suites() if operation in suite.operations]
     else:

@@ -108,7 +108,7 @@ def compare(options: _CompareOptions, a: str, b: str) -> None:
         print(json.dumps(to_json(comparison), indent=2))
     else:
         from sitebench.compare.render import show
-        from sitebench.tables.console import results_console
+        from sitebench.tables.terminal import results_console
 
         show(comparison, results_console())
     if options.html is not None:

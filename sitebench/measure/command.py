@@ -36,10 +36,10 @@ from sitebench.system.files import write
 from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
 from sitebench.tables.advice import WhatToDo
-from sitebench.tables.console import Printable, show
 from sitebench.tables.screen import PointsTable
 from sitebench.tables.spans import terminal_spans
 from sitebench.tables.tables import attempts, footnotes
+from sitebench.tables.terminal import Printable, show
 from sitebench.units import plural
 from sitebench.verdict.verdict import failure_text
 from sitebench.verdict.warning import WarningKind

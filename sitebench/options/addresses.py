@@ -34,7 +34,7 @@ def reachable_host(text: str) -> str:
     """Refuse a wildcard address, to which workers cannot connect."""
     if text in ("0.0.0.0", "::", "*"):
         raise UnknownValue(
-            f"workers cannot connect to the address the address {text}",
+            f"workers cannot connect to the address {text}",
             "give the address at which they reach this machine",
         )
     return text

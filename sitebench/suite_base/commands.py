@@ -293,8 +293,8 @@ def show_option(suite: Suite) -> Option:
 def show_operations(suite: Suite, text_of: Callable[[str], str], name: str | None) -> None:
     """Print the list of a suite's operations, or the scenario file of a named operation."""
     from sitebench._engine import Scenario
-    from sitebench.tables.console import show
     from sitebench.tables.table import Table
+    from sitebench.tables.terminal import show
 
     if name is None:
         facts = {key: json.loads(Scenario(text_of(key)).facts) for key in suite.operations}

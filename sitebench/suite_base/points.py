@@ -36,7 +36,7 @@ from sitebench.runs import identity
 from sitebench.runs.point import PointSpec, is_name
 from sitebench.scenario import checking, script
 from sitebench.scenario.script import ScenarioFile, Script
-from sitebench.suite import Suite, suites
+from sitebench.suite import Suite, suites_for
 from sitebench.suite_base.options import Part, SuiteOptions
 from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, settings_of, text_of
 from sitebench.system.machine import engine_threads
@@ -388,21 +388,12 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         )
 
     def _assure_understood(self, program: Script) -> None:
-        takers = [
-            suite
-            for suite in suites()
-            if suite.takes_files == program.protocol
-            and (suite is self.suite or program.verbs.intersection(suite.own_verbs))
-        ]
-        if self.suite.takes_files == program.protocol and takers == [self.suite]:
-            return
-        choices = [suite for suite in takers if suite is not self.suite] or [
-            suite for suite in suites() if suite.takes_files == program.protocol
-        ]
-        raise BadInput(
-            f"{program.path} is for no {self.suite.title.lower()}",
-            f"measure it with `sitebench {choices[0].first_name} run`",
-        )
+        able = suites_for(program.protocol, program.verbs)
+        if self.suite not in able:
+            raise BadInput(
+                f"{program.path} is for no {self.suite.title.lower()}",
+                f"measure it with `sitebench {able[0].first_name} run`",
+            )
 
     def test(
         self,

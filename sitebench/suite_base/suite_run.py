@@ -12,13 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from locust import events
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from sitebench._engine import Engine, PortableUsers
 from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadInput, SitebenchError
+from sitebench.errors import BadInput, SitebenchError, exit_with
+from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Session
 from sitebench.locust.portable import PortableLane
 from sitebench.locust.preparing import Preparing
@@ -262,3 +264,28 @@ def _say_what_is_left_out(users: Iterable[type[Any]], programs: Iterable[Script]
                 program.path,
                 ", ".join(ignored_keys),
             )
+
+
+def join(title: str, suite_run: type[BaseSuiteRun[Any, Any, Any]]) -> None:
+    """Add the options of a suite to Locust, under `title`, and its lanes to each environment."""
+
+    def add(parser: Any, **_: Any) -> None:
+        convert.add_arguments(parser, suite_run.points.locust_options, title)
+        convert.set_locust_defaults(parser)
+
+    def begin(environment: Any, **_: Any) -> None:
+        try:
+            run = suite_run(environment)
+            bridge = Bridge(environment, run)
+            if environment.web_ui is not None:
+                # Imported late: the import takes 0.1 s, and points do not need the web page.
+                from sitebench.locust.web_ui.setup import set_up_web_ui
+
+                set_up_web_ui(bridge, run.session, suite_run.points.locust_options)
+        except SitebenchError as error:
+            exit_with(error)
+
+    # Locust's hooks are untyped.
+    hooks: Any = events
+    hooks.init_command_line_parser.add_listener(add)
+    hooks.init.add_listener(begin)

@@ -29,10 +29,9 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
 from sitebench.suite_base.options import Part, SuiteOptions
 from sitebench.tables.bottlenecks import bottleneck_tables
-from sitebench.tables.console import Printable
 from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.tables.tables import latency_mark, latency_tables, limit, rate_mark
-from sitebench.tables.terminal import to_text
+from sitebench.tables.terminal import Printable, to_text
 from sitebench.targets.limits import Limits, confine
 
 if TYPE_CHECKING:

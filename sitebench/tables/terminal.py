@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
 import rich.table
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.text import Text
 
@@ -21,6 +26,8 @@ _STYLES = {
     Mark.FAIL: "red",
 }
 _UNLIMITED = 100_000
+
+Printable = Table | RenderableType
 
 
 def to_terminal(table: Table) -> Group:
@@ -57,3 +64,24 @@ class _Whole(rich.table.Table):
             least += 3 + max(s.maximum if column.no_wrap else s.minimum for s in sizes)
         wider = options.update(width=least) if options.max_width < least else options
         yield from super().__rich_console__(console, wider)
+
+
+class _Results(Console):
+    """A console that never crops a table: the terminal wraps the lines of a wide table."""
+
+    def print(self, *objects: Any, crop: bool = False, **options: Any) -> None:
+        super().print(*objects, crop=crop, **options)
+
+
+def results_console() -> Console:
+    """Return a console for standard output; in a pipe without COLUMNS, rows are never wrapped."""
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return _Results()
+    return _Results(width=_UNLIMITED)
+
+
+def show(parts: Iterable[Printable]) -> None:
+    console = results_console()
+    for part in parts:
+        drawn = Text(part) if isinstance(part, str) else part
+        console.print(to_terminal(part) if isinstance(part, Table) else drawn, highlight=False)

@@ -50,7 +50,6 @@ MODULE = SITEBENCH[2]
 @pytest.mark.parametrize(
     ("module", "argv"),
     [
-        # `sitebench` prints the version itself, and passes other arguments to the main module.
         pytest.param("sitebench", ("--version",), id="version"),
         pytest.param("sitebench", ("docs", "scenarios"), id="docs"),
         pytest.param(MODULE, ("--version",), id="version-of-the-module"),

@@ -4,9 +4,9 @@ from msgspec.structs import replace
 from ils_bench.suite import SUITE
 from sitebench.report.paper import terminal_tables
 from sitebench.runs.point import PointResult
-from sitebench.tables.console import results_console
 from sitebench.tables.table import Cell, Mark, Table
 from sitebench.tables.tables import footnotes, latency_tables
+from sitebench.tables.terminal import results_console
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec
 from tests.support.shown import shown

@@ -68,8 +68,8 @@ from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
 from sitebench.system.limits import most_connections
 from sitebench.tables.advice import WhatToDo
-from sitebench.tables.console import Printable, show
 from sitebench.tables.tables import point_name
+from sitebench.tables.terminal import Printable, show
 from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_duration, format_rate
 
