@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 
 import gevent  # type: ignore[import-untyped]
-import msgspec
 from locust.env import Environment
 
 from sitebench.counts.fail_log import FailLog
@@ -36,21 +35,21 @@ def no_files() -> OutOfDescriptors:
     )
 
 
-class Session(msgspec.Struct):
-    """The load of one test in one process."""
-
-    source: Source
-    threads: int
-    client: str
-    portable: Callable[[str], PortableLane] | None = None
-    """Makes a lane in Python for a user of a program; if None, the source runs the lanes."""
-
-
 class Lanes:
-    """A session whose drains are shown on Locust's screens."""
+    """The lanes of one test in one process; their drains are shown on Locust's screens."""
 
-    def __init__(self, environment: Environment, session: Session) -> None:
-        self.session = session
+    def __init__(
+        self,
+        environment: Environment,
+        source: Source,
+        *,
+        threads: int,
+        client: str,
+        python_lane: Callable[[str], PortableLane] | None = None,
+    ) -> None:
+        """`python_lane` makes a lane for a user of a program; if None, `source` runs the lanes."""
+        self.source, self.threads, self.client = source, threads, client
+        self._python_lane = python_lane
         self.stopped = False
         self._lanes = 0
         self._environment = environment
@@ -58,7 +57,7 @@ class Lanes:
 
     @property
     def portable(self) -> bool:
-        return self.session.portable is not None
+        return self._python_lane is not None
 
     def start(self, program: str) -> PortableLane | None:
         """Start one lane; returns it if it runs in Python. Raises OutOfDescriptors."""
@@ -67,18 +66,17 @@ class Lanes:
         # The web UI, and the end of the test, need descriptors too.
         allow_descriptors(self._lanes + 1)
         self._lanes += 1
-        self.session.source.start_lanes(program, 1)
-        return self.session.portable(program) if self.session.portable else None
+        self.source.start_lanes(program, 1)
+        return self._python_lane(program) if self._python_lane else None
 
     def stop_one(self, program: str) -> None:
         if not self.stopped:
             self._lanes -= 1
-            self.session.source.stop_lanes(program, 1)
+            self.source.stop_lanes(program, 1)
 
     def drain(self, *, shown: bool = True, cut: bool = False) -> Drained:
         """Take the counts since the last drain; `cut` if a phase begins with this drain."""
-        source = self.session.source
-        drained = source.cut() if cut else source.drain()
+        drained = self.source.cut() if cut else self.source.drain()
         return self._show(drained) if shown else drained
 
     def stop(self) -> Drained | None:
@@ -91,10 +89,10 @@ class Lanes:
         if self.stopped:
             return None
         self.stopped = True
-        stop = self.session.source.stop
         if self.portable:
-            return self._show(stop(_STOP_TIMEOUT_S))
-        return self._show(gevent.get_hub().threadpool.apply(stop, (_STOP_TIMEOUT_S,)))
+            return self._show(self.source.stop(_STOP_TIMEOUT_S))
+        join = gevent.get_hub().threadpool.apply
+        return self._show(join(self.source.stop, (_STOP_TIMEOUT_S,)))
 
     def _show(self, drained: Drained) -> Drained:
         if not self.portable:

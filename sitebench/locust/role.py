@@ -81,11 +81,10 @@ class Role:
     # Lanes are started and stopped with their users.
 
     def open_lanes(self, test: Test, slot: WorkerSlot) -> Lanes:
-        session = self.suite_run.open(test, slot)
+        self.lanes = lanes = self.suite_run.open(test, slot)
         # Each engine thread may use a core: only further use by the hub deserves Locust's warning.
-        locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
-        self.lanes = Lanes(self.environment, session)
-        return self.lanes
+        locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * lanes.threads
+        return lanes
 
     def start_lane(self, program: str) -> PortableLane | None:
         try:

@@ -7,7 +7,7 @@ from locust.env import Environment
 
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import SitebenchError
-from sitebench.locust.lanes import Session
+from sitebench.locust.lanes import Lanes
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.measure.options import LoadOptions
@@ -39,8 +39,8 @@ class SuiteRun(Protocol):
     def record(self, test: Test) -> Recording:
         """Open the destinations of the test's data, in the commanding process."""
 
-    def open(self, test: Test, slot: WorkerSlot) -> Session:
-        """Open the session, in a process that makes load."""
+    def open(self, test: Test, slot: WorkerSlot) -> Lanes:
+        """Open the lanes, in a process that makes load."""
 
     def record_failure(self, error: SitebenchError) -> None:
         """Record why the test could not go on."""

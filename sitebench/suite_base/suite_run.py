@@ -21,7 +21,7 @@ from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError, exit_with
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.lanes import Session
+from sitebench.locust.lanes import Lanes
 from sitebench.locust.portable import PortableLane
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Observed, Recorder, Recording, Subject, command_options
@@ -216,7 +216,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             )
         )
 
-    def open(self, test: Test, slot: WorkerSlot) -> Session:
+    def open(self, test: Test, slot: WorkerSlot) -> Lanes:
         options = cast("_O", of_this_worker(test.options))
         if isinstance(self.environment.runner, WorkerRunner):
             if test.scenario:
@@ -233,9 +233,10 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             for_engine = self.points.for_engine(load)
             if client == "native":
                 engine = Engine(*for_engine, tables=tables)
-                return Session(engine, engine_threads(options.threads), client)
-            lanes = self.portable(load, PortableUsers(*for_engine, tables=tables))
-        return Session(lanes, threads=0, client=client, portable=lanes.lane)
+                threads = engine_threads(options.threads)
+                return Lanes(self.environment, engine, threads=threads, client=client)
+            source = self.portable(load, PortableUsers(*for_engine, tables=tables))
+        return Lanes(self.environment, source, threads=0, client=client, python_lane=source.lane)
 
     def record_failure(self, error: SitebenchError) -> None:
         self._recorder.record_failure(error)

@@ -49,13 +49,13 @@ class Witness:
 
 
 def witnessed(suite_run: type[Any]) -> None:
-    """Insert a witness into every session that a suite's part of a test opens."""
+    """Insert a witness into all lanes that a suite's part of a test opens."""
     opened = suite_run.open
 
     def open_with_witness(self: Any, *arguments: Any) -> Any:
-        session = opened(self, *arguments)
-        session.source = Witness(session.source)
-        return session
+        lanes = opened(self, *arguments)
+        lanes.source = Witness(lanes.source)
+        return lanes
 
     suite_run.open = open_with_witness
 

@@ -9,7 +9,7 @@ import gevent
 from locust.env import Environment
 from sitebench._engine import EngineError
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.lanes import Session
+from sitebench.locust.lanes import Lanes
 from sitebench.measure.options import LoadOptions
 from sitebench.monitor.monitor import Monitor
 from sitebench.runs.windows import Windows
@@ -33,6 +33,9 @@ class Source:
         time.sleep(0.1)
         return Drain(0, 1)
 
+class Unwatched:
+    watch = lambda tallies: None
+
 class Waiting:
     tasks = (lambda user: None,)
 
@@ -46,10 +49,10 @@ class Idle:
         options = LoadOptions(warmup=self.warmup_s, measure=None, timeout=1.0)
         return Test(spec=a_spec(), options=options, user_classes=())
     def record(self, test):
-        return Recording(None, Windows(Monitor(None)), lambda windows: None)
+        return Recording(Unwatched, Windows(Monitor(None)), lambda windows: None)
     def open(self, test, slot):
         self.sources.append(Source())
-        return Session(self.sources[-1], threads=0, client="idle")
+        return Lanes(environment, self.sources[-1], threads=0, client="idle")
 
 environment = Environment()
 environment.create_local_runner()

@@ -60,7 +60,7 @@ class _WorkerLoad:
             address=address,
             pid=os.getpid(),
             machine=this_machine(),
-            client=lanes.session.client,
+            client=lanes.client,
             cpu=self._cpu_ns(lanes.drain(shown=False)),
         ).send(runner)
 
