@@ -14,7 +14,6 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-from msgspec.structs import asdict
 
 from sitebench import units
 from sitebench.errors import BadInput, UnknownValue
@@ -251,7 +250,9 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             points.check(base, [points.program(base, name)])
             job = PeakJob(
                 stage=lambda seeding: points.stage(Part(base, [name]), seeding, reused=True),
-                test=lambda load: points.test(replace(base, **asdict(load)), name),
+                test=lambda users, rate, measure: points.test(
+                    replace(base, users=users, rate=rate, measure=measure), name
+                ),
                 facts=lambda: points.facts(base, [base.people]),
                 window_s=base.measure or 0.0,
                 default_out=run_file(f"{self.suite.name}-peak"),

@@ -33,7 +33,7 @@ from sitebench.errors import (
 from sitebench.measure.command import Seeding, recording, say
 from sitebench.measure.objective import RATES, ROOM, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
-from sitebench.measure.outcomes import Outcome, advised_results, judge_result
+from sitebench.measure.outcomes import Judged, Outcome, advised_results, judge_result
 from sitebench.measure.peak.curve import knee, plot, spots
 from sitebench.measure.peak.search import (
     Answer,
@@ -56,7 +56,7 @@ from sitebench.measure.peak.tables import (
     rates_table,
     see_limit,
 )
-from sitebench.measure.peak.users import Held, judge_users, users_answer
+from sitebench.measure.peak.users import judge_users, users_answer
 from sitebench.measure.point_process import Runner
 from sitebench.measure.progress import JsonLines, LiveProgress, Shown
 from sitebench.measure.sweep import Stage, measure_point, open_stage, repeat_stages, sweep
@@ -86,15 +86,10 @@ _FAR = 100
 """The announced length of a search assumes that the limit is this multiple of the first rate."""
 
 
-class LoadLevel(msgspec.Struct, frozen=True):
-    users: int
-    rate: float | None
-    measure: float
-
-
 class PeakJob(msgspec.Struct, frozen=True):
     stage: Callable[[Seeding], Stage]
-    test: Callable[[LoadLevel], Test]
+    test: Callable[[int, float | None, float], Test]
+    """Makes a test of a number of users, a rate, and a window's length in seconds."""
     facts: Callable[[], Mapping[str, Any]]
     window_s: float
     default_out: str
@@ -209,14 +204,14 @@ class _PeakSearch(msgspec.Struct, frozen=True):
     reporter: Shown
 
     def over_clients(self, clients: Sequence[int]) -> _Answer:
-        tests = [self.job.test(LoadLevel(users, None, self.job.window_s)) for users in clients]
+        tests = [self.job.test(users, None, self.job.window_s) for users in clients]
         stages = repeat_stages([replace(self.stage, tests=tests)], self.options.repeats)
         results = sweep(stages, self.store, self.reporter)
         curve = spots(results, lambda spec: spec.users)
         bend = knee(curve)
         peak, objective = clients_peak(series(results), bend), self.options.objective
         error: SitebenchError | None = None
-        judgements: Sequence[Held] = ()
+        judgements: Sequence[Judged] = ()
         if objective is not None:
             judgements = judge_users(series(results), objective)
             answer, maximum, error = users_answer(results[0].spec.what, judgements, objective)
@@ -242,8 +237,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
 
         def test_of(trial: Trial) -> Test:
             seconds = max(hold if trial.long else window, needed / trial.rate)
-            load = LoadLevel(trial.users, trial.rate, round(seconds, 3))
-            test = self.job.test(load)
+            test = self.job.test(trial.users, trial.rate, round(seconds, 3))
             return test.again(structs.replace(test.spec, repeat=trial.repeat))
 
         takes_s = _takes_s(plan, _FAR * plan.start, test_of)

@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from sitebench.measure.objective import Objective
-from sitebench.measure.outcomes import Outcome
+from sitebench.measure.outcomes import Judged, Outcome
 from sitebench.measure.peak.curve import MOST_FAILED, Spot, failed_share
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
-from sitebench.measure.peak.users import Held
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.table import Cell, Mark, Row, Table
@@ -130,11 +129,11 @@ _ANSWERS = {
 
 
 def clients_table(
-    points: Sequence[Series], bend: Spot | None, best: str | None, judged: Sequence[Held] = ()
+    points: Sequence[Series], bend: Spot | None, best: str | None, judged: Sequence[Judged]
 ) -> Table:
     repeated = any(series.n > 1 for series in points)
     extra = ("around",) if repeated else ()
-    answers = {number.users: _ANSWERS.get(number.outcome, "not known") for number in judged}
+    answers = {number.spec.users: _ANSWERS.get(number.outcome, "not known") for number in judged}
     columns = ("clients", "rate/s", *extra, "mean", "p50", "p95", "p99", "CPU", "bound by")
     rows: list[Row] = []
     for series in sorted(points, key=lambda series: series.spec.users):

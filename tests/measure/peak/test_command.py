@@ -15,7 +15,7 @@ from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions
 from sitebench.measure.peak import command, tables
-from sitebench.measure.peak.command import LoadLevel, PeakJob, check_options
+from sitebench.measure.peak.command import PeakJob, check_options
 from sitebench.measure.peak.curve import knee, spots
 from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.progress import JsonLines
@@ -116,7 +116,7 @@ def test_point_with_many_failures_is_not_a_peak_and_its_share_is_printed() -> No
     # 10 of 10,000 are few enough.
     assert (peak.rate, peak.best) == (5_000.0, found[1].spec.key)
     assert "the point with 16 clients is not usable" in peak.said
-    table = tables.clients_table(series(found), None, peak.best)
+    table = tables.clients_table(series(found), None, peak.best, ())
     marks = {row[0]: row[-1] for row in table.rows}
     assert marks["4"] == "highest rate"
     assert marks["8"] == marks["16"] == "3.8% failed"
@@ -260,8 +260,8 @@ def test_rate_is_repeated_after_a_pause(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(command, "measure_point", clock.measure)
     monkeypatch.setattr(command, "open_stage", nothing_opened)
 
-    def test(load: LoadLevel) -> Test:
-        return a_test(a_spec(rate=load.rate, users=load.users, measure_s=load.measure))
+    def test(users: int, rate: float | None, measure_s: float) -> Test:
+        return a_test(a_spec(rate=rate, users=users, measure_s=measure_s))
 
     with RunStore(tmp_path / "run") as store:
         options = PeakOptions(objective=Objective.parse("mean<5ms"), apart=60.0, start=100.0)

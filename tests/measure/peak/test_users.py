@@ -9,7 +9,7 @@ from sitebench.errors import MeasurementFailed, ObjectiveMissed, SitebenchError
 from sitebench.measure.objective import Objective
 from sitebench.measure.outcomes import Outcome
 from sitebench.measure.peak.tables import clients_table
-from sitebench.measure.peak.users import Held, judge_users, users_answer
+from sitebench.measure.peak.users import judge_users, users_answer
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.verdict.verdict import Bound
@@ -85,4 +85,5 @@ def test_search_for_users_without_an_answer_is_an_error(
 def test_number_of_users_holds_only_if_every_repeat_holds() -> None:
     points = [a_point(50, p95, repeat=n) for n, p95 in enumerate((80, 400, 90))]
     (held,) = judge_users(series(points), P95)
-    assert held == Held(50, Outcome.MISSED, "in 1 of 3 repeats p95 is 400 ms (asked: p95<300ms)")
+    assert (held.spec.users, held.outcome) == (50, Outcome.MISSED)
+    assert held.message == "in 1 of 3 repeats p95 is 400 ms (asked: p95<300ms)"
