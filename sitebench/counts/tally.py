@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import repeat, zip_longest
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 from sitebench.counts.metrics import LATENCY, PROCESSING
 from sitebench.counts.queue import NO_QUEUE, Queue
 from sitebench.counts.source import START, Drained, StepRecord, StepTotals, ended
+from sitebench.counts.steady import Settled, settle
 
 _WAITS = 0.01
 """Share of the lanes' time above which lanes count as waiting; pauses after failures take less."""
@@ -180,6 +181,12 @@ class Tally(msgspec.Struct):
         counted = [self.waited_ns[key] for key in counts if key in self.waited_ns]
         stretches = range(len(self.stretch_s))
         return [sum(column[n] for column in counted if n < len(column)) for n in stretches]
+
+    def settle(self, counts: Collection[tuple[str, str]], *, is_open: bool) -> Settled:
+        """Judge whether the window had settled, on an open or a closed schedule."""
+        if not is_open:
+            return settle(self.operations(counts))
+        return settle(self.operations(counts), self.queue, self.latencies_ns(counts))
 
     def merge_steps(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
         """Merge the steps that count as operations: `counts` has a (program, step) per program."""

@@ -229,6 +229,9 @@ def refuse_what_only_native_does(client: str, options: LoadOptions, *, resume: b
             raise BadInput(message, f"leave out {name}, or use the native client")
 
 
+_Records = dict[tuple[str, str], StepTotals]
+
+
 class PortableLanes:
     timeout_s: float = 0.0
 
@@ -244,9 +247,8 @@ class PortableLanes:
         """Lanes that ended before they were stopped, as no row was left for them."""
         self._ended_ns = 0
         self._lane_ns = 0
-        self._records: dict[tuple[str, str], StepTotals] = {}
-        self._late: dict[tuple[str, str], StepTotals] = {}
-        self._older: dict[tuple[str, str], StepTotals] = {}
+        self._records: tuple[_Records, _Records, _Records] = ({}, {}, {})
+        """Operations due in the present window, in the window before, and earlier."""
         self._over_ns = range(0)
         self._since_ns = self._counted_ns = time.monotonic_ns()
         self._lock = threading.Lock()
@@ -317,10 +319,11 @@ class PortableLanes:
                     record.examples.setdefault(ended.kind, ended.shown)
 
     def _record(self, program: str, step: str, began_ns: int) -> StepTotals:
+        present, late, older = self._records
         if began_ns >= self._over_ns.stop:
-            records = self._records
+            records = present
         else:
-            records = self._late if began_ns in self._over_ns else self._older
+            records = late if began_ns in self._over_ns else older
         if (record := records.get((program, step))) is None:
             record = StepTotals.closed(program, step, overlaps=step == SEQUENCE)
             records[program, step] = record
@@ -336,9 +339,8 @@ class PortableLanes:
                 # The window ends when the last lane ends.
                 now = max(self._ended_ns, self._since_ns)
             start, self._since_ns = self._since_ns, now
-            records, self._records = self._records, {}
-            late_records, self._late = self._late, {}
-            older_records, self._older = self._older, {}
+            steps, late, older = (tuple(records.values()) for records in self._records)
+            self._records = ({}, {}, {})
             if cut:
                 self._over_ns = range(self._over_ns.stop, now)
             lane_ns, self._lane_ns = self._lane_ns, 0
@@ -351,7 +353,7 @@ class PortableLanes:
         return Drain(
             start,
             now,
-            tuple(records.values()),
+            steps,
             self._running,
             (),
             lane_ns,
@@ -359,8 +361,8 @@ class PortableLanes:
             underway_ns,
             in_flight=in_flight,
             owed=owed,
-            late=tuple(late_records.values()),
-            older=tuple(older_records.values()),
+            late=late,
+            older=older,
             without_row=self._without_row,
             row_wait_ns=row_wait_ns,
             lost_rows=self.users.lost_rows(),

@@ -12,7 +12,7 @@ from locust.env import Environment
 from msgspec import structs
 
 from sitebench.counts.spans import Span
-from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
+from sitebench.counts.steady import MOST_WINDOWS, Steadiness
 from sitebench.counts.tally import Tally
 from sitebench.counts.until import Until
 from sitebench.errors import SitebenchError, TargetDied
@@ -155,8 +155,7 @@ class Recording(msgspec.Struct):
     """Whether a window that is too short is extended, as nobody asked for its length."""
 
     def watch(self) -> None:
-        if self.subject is not None:
-            self.subject.watch(self.windows.tallies.values())
+        self.subject.watch(self.windows.tallies.values())
 
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how many more seconds the window needs; 0 if it is long enough."""
@@ -172,15 +171,10 @@ class Recording(msgspec.Struct):
     @property
     def _is_undecided(self) -> bool:
         """Whether the window is too short to distinguish a measured drift from chance."""
-        measured = self.windows.measured
-        if self.subject is None or measured is None:
+        if (measured := self.windows.measured) is None:
             return False
-        counts = self.subject.counts
-        settled = (
-            settle(measured.operations(counts))
-            if self.subject.spec.rate is None
-            else settle(measured.operations(counts), measured.queue, measured.latencies_ns(counts))
-        )
+        is_open = self.subject.spec.rate is not None
+        settled = measured.settle(self.subject.counts, is_open=is_open)
         return settled.state == Steadiness.TOO_SHORT and settled.slope_percent is not None
 
 

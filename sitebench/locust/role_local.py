@@ -22,6 +22,7 @@ from sitebench.locust.lanes import LoadSource, LocalLoad
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
+from sitebench.measure.options import LoadOptions
 from sitebench.measure.test import Test
 from sitebench.runs.windows import Phase
 from sitebench.units import plural
@@ -36,13 +37,10 @@ class LocalRole(Role):
 
     _load: LoadSource | None = None
     _recording: Recording | None = None
-    _warmup_s: float
-    _measure_s: float | None
-    """If None, the test lasts until it is stopped."""
+    _options: LoadOptions
+    """Without `measure`, the test lasts until it is stopped."""
     _timer: gevent.Greenlet | None = None
     """Begins the phases of the test once all users run."""
-    _timeout_s: float
-    _stages: Stages | None
     _begun = False
     _over = False
     """Whether the measured window was complete."""
@@ -89,9 +87,7 @@ class LocalRole(Role):
 
     def run(self, load: LoadSource, test: Test) -> None:
         self._load, recording = load, self._recording
-        options = test.options
-        self._warmup_s, self._measure_s = options.warmup, options.measure
-        self._timeout_s, self._stages = options.timeout, options.stages
+        self._options = options = test.options
         if (path := options.fail_log) is not None:
             point = self.suite_run.point
             if point is None:
@@ -127,26 +123,27 @@ class LocalRole(Role):
         elif (
             recording.windows.phase is Phase.MEASURE
             and recording.until_stopped
-            and self._stages is None
+            and self._options.stages is None
         ):
             self._timer.kill(block=False)
             self._timer = self.spawn(lambda: self._measure_anew(load))
 
     def _walk(self, load: LoadSource, recording: Recording) -> None:
         load.await_users()
-        if self._warmup_s > 0:
+        options = self._options
+        if options.warmup > 0:
             self._enter(Phase.WARMUP, load)
-            gevent.sleep(self._warmup_s)
+            gevent.sleep(options.warmup)
         self._enter(Phase.MEASURE, load)
-        if self._measure_s is None:
+        if options.measure is None:
             return
-        began, further_s = time.monotonic(), self._measure_s
-        if self._stages is not None and self._stages.of_users:
-            self._come_and_go(self._stages, began)
+        began, further_s = time.monotonic(), options.measure
+        if options.stages is not None and options.stages.of_users:
+            self._come_and_go(options.stages, began)
         else:
             while further_s > 0:
                 gevent.sleep(further_s)
-                further_s = recording.further_s(time.monotonic() - began, self._measure_s)
+                further_s = recording.further_s(time.monotonic() - began, options.measure)
         self._over = not self.ending
         self.finish()
         gevent.spawn(self._end_test)
@@ -172,8 +169,8 @@ class LocalRole(Role):
         cause = "no row was left" if lost else "data used up"
         # A user with few rows may end before the other users have started.
         nothing = measured is None or not measured.merge_steps(recording.subject.counts).count
-        if nothing and self._measure_s is not None:
-            shorter = ", or warm up for less time (--warmup 0s)" if self._warmup_s else ""
+        if nothing and self._options.measure is not None:
+            shorter = ", or warm up for less time (--warmup 0s)" if self._options.warmup else ""
             raise MeasurementFailed(
                 f"{cause} after {after_s:.1f} s, before anything was measured",
                 "find out why changes are not answered"
@@ -236,7 +233,7 @@ class LocalRole(Role):
         try:
             if concluding and recording.windows.phase is Phase.MEASURE:
                 load.enter_phase(Phase.AFTER)
-                load.await_late(self._timeout_s)
+                load.await_late(self._options.timeout)
                 load.conclude()
             load.finish()
             if concluding:

@@ -183,10 +183,9 @@ def measure(
     )
     with recording(options, reporter, users, default_out) as store:
         planned = repeat_stages(stages(reporter.seeding), options.repeats, lot)
-        objectives = {"objective": None}
+        run_facts = {**facts(), "objective": None}
         if options.objective is not None:
-            objectives = options.objective.to_manifest()
-        run_facts = {**facts(), **objectives}
+            run_facts |= options.objective.to_manifest()
         now = collect(_part.get() or sys.argv[1:], run_facts)
         store.set_manifest(resume_facts(store.manifest(), now))
         specs = [test.spec for stage in planned for test in stage.tests]

@@ -13,7 +13,7 @@ from sitebench.counts.durations import summarise_clocks
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.source import START, StepTotals
 from sitebench.counts.spans import Span
-from sitebench.counts.steady import Settled, Steadiness, settle
+from sitebench.counts.steady import Settled, Steadiness
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
@@ -62,9 +62,7 @@ def summarise(
     settled = (
         Settled(Steadiness.STAGED, "its load changed by stages")
         if spec.stages is not None
-        else settle(tally.operations(counts))
-        if spec.rate is None
-        else settle(tally.operations(counts), tally.queue, tally.latencies_ns(counts))
+        else tally.settle(counts, is_open=spec.rate is not None)
     )
     own_totals = (totals for key, totals in tally.due.items() if key in counts)
     pauses_s = max(map(_pauses_s, own_totals), default=0)
