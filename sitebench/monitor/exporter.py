@@ -15,6 +15,7 @@ import urllib.parse
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sitebench.monitor import texts
 from sitebench.monitor.sample import (
     CoreSample,
     DiskSample,
@@ -46,9 +47,8 @@ _PRESSURES = {
     "memory.full": "node_pressure_memory_stalled_seconds_total",
 }
 _SOCKETS = {
-    "in_use": ("node_sockstat_TCP_inuse", "node_sockstat_TCP6_inuse"),
-    "orphan": ("node_sockstat_TCP_orphan",),
-    "time_wait": ("node_sockstat_TCP_tw",),
+    state: (f"node_sockstat_TCP_{name}", f"node_sockstat_TCP6_{name}")
+    for name, state in texts.SOCKETS.items()
 }
 _DISKS = tuple(
     f"node_disk_{counter}"
@@ -63,18 +63,21 @@ _SPEED = "node_network_speed_bytes"
 _VIRTUAL = ("lo", "veth", "docker", "br-", "virbr", "tap", "tun", "ifb", "dummy", "cni", "flannel")
 """Prefixes of interfaces whose reported speed has no meaning."""
 
-_CPU, _SWITCHES = "node_cpu_seconds_total", "node_context_switches_total"
-_RUNNING, _BLOCKED = "node_procs_running", "node_procs_blocked"
-_AVAILABLE, _TOTAL = "node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes"
-_PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
-_TCP = ("Tcp_OutSegs", "Tcp_RetransSegs", "TcpExt_ListenOverflows", "TcpExt_ListenDrops")
+_CPU, _RUNNING = "node_cpu_seconds_total", "node_procs_running"
+_MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_AVAILABLE = "node_memory_MemAvailable_bytes"
+_MACHINE = {
+    "total_bytes": "node_memory_MemTotal_bytes",
+    "blocked": "node_procs_blocked",
+    "context_switches": "node_context_switches_total",
+    **{figure: f"node_vmstat_{name}" for figure, name in texts.PAGING.items()},
+}
+_TCP = {figure: f"node_netstat_{name}" for figure, name in texts.TCP.items()}
 _WANTED = frozenset(
     (
-        *(_CPU, _SWITCHES, _RUNNING, _BLOCKED, _AVAILABLE, _TOTAL, _SPEED, *_DISKS, *_INTERFACES),
-        *_PRESSURES.values(),
+        *(_CPU, _RUNNING, _AVAILABLE, _SPEED, *_DISKS, *_INTERFACES),
+        *(*_MACHINE.values(), *_TCP.values(), *_PRESSURES.values()),
         *(name for names in _SOCKETS.values() for name in names),
-        *(f"node_vmstat_{name}" for name in _PAGING),
-        *(f"node_netstat_{name}" for name in _TCP),
     )
 )
 
@@ -161,16 +164,11 @@ class Exporter:
         if runnable is not None:
             self._runnable_sum += runnable
             self._readings += 1
-        swapped_in, swapped_out, faults, major_faults = (
-            _whole(metrics, f"node_vmstat_{name}") for name in _PAGING
-        )
         return MachineSample(
             at_s=time.monotonic(),
             cores=_cores(metrics[_CPU]),
             available_bytes=_whole(metrics, _AVAILABLE) or 0,
-            total_bytes=_whole(metrics, _TOTAL),
             runnable=runnable,
-            blocked=_whole(metrics, _BLOCKED),
             runnable_sum=self._runnable_sum,
             readings=self._readings,
             pressure_s={
@@ -178,13 +176,9 @@ class Exporter:
                 for name, metric in _PRESSURES.items()
                 if metric in metrics
             },
-            swapped_in_pages=swapped_in,
-            swapped_out_pages=swapped_out,
-            faults=faults,
-            major_faults=major_faults,
-            context_switches=_whole(metrics, _SWITCHES),
             disks=_disks(metrics),
             network=_network(metrics),
+            **{figure: _whole(metrics, name) for figure, name in _MACHINE.items()},
         )
 
 
@@ -218,15 +212,7 @@ def _cores(times: list[Metric]) -> tuple[CoreSample, ...]:
     for sample in times:
         by_core.setdefault(int(sample.labels["cpu"]), {})[sample.labels["mode"]] = sample.value
     return tuple(
-        CoreSample(
-            user_s=modes.get("user", 0.0) + modes.get("nice", 0.0),
-            system_s=modes.get("system", 0.0),
-            iowait_s=modes.get("iowait", 0.0),
-            irq_s=modes.get("irq", 0.0) + modes.get("softirq", 0.0),
-            stolen_s=modes.get("steal", 0.0),
-            idle_s=modes.get("idle", 0.0),
-        )
-        for _, modes in sorted(by_core.items())
+        texts.core(modes.get(mode, 0.0) for mode in _MODES) for _, modes in sorted(by_core.items())
     )
 
 
@@ -256,21 +242,15 @@ def _network(metrics: Mapping[str, list[Metric]]) -> NetworkSample:
         for name, v in _by_device(metrics, _INTERFACES).items()
         if v[2] or v[3]
     }
-    segments, retransmits, overflows, drops = (
-        _whole(metrics, f"node_netstat_{name}") for name in _TCP
-    )
     return NetworkSample(
         interfaces,
-        segments,
-        retransmits,
-        overflows,
-        drops,
-        {
+        **{figure: _whole(metrics, name) for figure, name in _TCP.items()},
+        sockets={
             state: sum(_whole(metrics, name) or 0 for name in names)
             for state, names in _SOCKETS.items()
             if names[0] in metrics
         },
-        {
+        speeds={
             speed.labels.get("device", ""): int(speed.value) * 8
             for speed in metrics.get(_SPEED, ())
             if speed.value > 0 and not speed.labels.get("device", "").startswith(_VIRTUAL)

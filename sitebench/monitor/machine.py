@@ -17,10 +17,7 @@ from sitebench.monitor.sock_diag import tcp_sockets
 from sitebench.system.secret import without_secrets
 
 _MEMORY = ("MemTotal", "MemAvailable")
-_PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
 _PRESSURES = ("cpu", "io", "memory")
-_TCP = ("OutSegs", "RetransSegs")
-_TCP_EXTENDED = ("ListenOverflows", "ListenDrops")
 
 
 class NetworkReader:
@@ -33,19 +30,13 @@ class NetworkReader:
     def read(self, *, thorough: bool = False) -> NetworkSample:
         """Return the counters now; if `thorough`, also this namespace's sockets by state."""
         interfaces = texts.interfaces(self._file("dev"))
-        tcp = texts.protocol(self._file("snmp"), "Tcp", _TCP)
-        extended = texts.protocol(self._file("netstat"), "TcpExt", _TCP_EXTENDED)
+        tcp = texts.protocol(self._file("snmp"), "Tcp")
+        tcp |= texts.protocol(self._file("netstat"), "TcpExt")
         open_sockets = texts.sockets(self._file("sockstat"), self._file("sockstat6"))
         if thorough and self._is_own:
             open_sockets |= sockets_by_state()
         return NetworkSample(
-            interfaces,
-            tcp.get("OutSegs"),
-            tcp.get("RetransSegs"),
-            extended.get("ListenOverflows"),
-            extended.get("ListenDrops"),
-            open_sockets,
-            self._speed_of(interfaces),
+            interfaces, sockets=open_sockets, speeds=self._speed_of(interfaces), **tcp
         )
 
     def _file(self, name: str) -> str:
@@ -93,7 +84,7 @@ class MachineReader:
         at_s = time.monotonic()
         stat = texts.stat(texts.read("/proc/stat") or "")
         memory = texts.named_numbers(texts.read("/proc/meminfo") or "", _MEMORY)
-        paging = texts.named_numbers(texts.read("/proc/vmstat") or "", _PAGING)
+        paging = texts.named_numbers(texts.read("/proc/vmstat") or "", texts.PAGING.values())
         # The reader itself is running while it reads, so it is subtracted (vmstat does so too).
         runnable = None if stat.runnable is None else max(0, stat.runnable - 1)
         if runnable is not None:
@@ -109,11 +100,8 @@ class MachineReader:
             runnable_sum=self._runnable_sum,
             readings=self._readings,
             pressure_s=_pressure(),
-            swapped_in_pages=paging.get("pswpin"),
-            swapped_out_pages=paging.get("pswpout"),
-            faults=paging.get("pgfault"),
-            major_faults=paging.get("pgmajfault"),
             context_switches=stat.context_switches,
+            **{figure: paging.get(name) for figure, name in texts.PAGING.items()},
             disks=texts.disks(texts.read("/proc/diskstats") or "", texts.names("/sys/block")),
             network=self._network.read(thorough=thorough),
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +17,22 @@ from sitebench.monitor.sample import CoreSample, DiskSample, InterfaceSample
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+PAGING = {
+    "swapped_in_pages": "pswpin",
+    "swapped_out_pages": "pswpout",
+    "faults": "pgfault",
+    "major_faults": "pgmajfault",
+}
+"""Figures of a machine with their names in /proc/vmstat; node_exporter has the same names."""
+TCP = {
+    "segments_out": "Tcp_OutSegs",
+    "retransmits": "Tcp_RetransSegs",
+    "listen_overflows": "TcpExt_ListenOverflows",
+    "listen_drops": "TcpExt_ListenDrops",
+}
+"""Figures of a network with protocol and column, in /proc/net/snmp or /proc/net/netstat."""
+SOCKETS = {"inuse": "in_use", "orphan": "orphan", "tw": "time_wait"}
+"""States of sockets, by their names in /proc/net/sockstat."""
 _SECTOR = 512
 """Bytes of a sector in /proc/diskstats, whatever the disk."""
 
@@ -61,7 +77,8 @@ def stat(text: str) -> _Stat:
     for line in text.splitlines():
         name, _, rest = line.partition(" ")
         if name.startswith("cpu") and name != "cpu":
-            cores.append(_core(rest.split()))
+            ticks = [int(field) for field in rest.split()[:8]]
+            cores.append(core([n * TICK_S for n in ticks] + [0.0] * (8 - len(ticks))))
         elif name in ("ctxt", "procs_running", "procs_blocked"):
             counts[name] = int(rest)
     return _Stat(
@@ -69,10 +86,9 @@ def stat(text: str) -> _Stat:
     )
 
 
-def _core(fields: list[str]) -> CoreSample:
-    user, nice, system, idle, iowait, irq, softirq, stolen = (
-        int(field) * TICK_S for field in [*fields[:8], *["0"] * (8 - len(fields))]
-    )
+def core(times_s: Iterable[float]) -> CoreSample:
+    """Return the sample of a core from its times, in the order of /proc/stat."""
+    user, nice, system, idle, iowait, irq, softirq, stolen = times_s
     return CoreSample(user + nice, system, iowait, irq + softirq, stolen, idle)
 
 
@@ -132,17 +148,15 @@ def interfaces(text: str) -> dict[str, InterfaceSample]:
     return interfaces
 
 
-def protocol(text: str, name: str, columns: Collection[str]) -> dict[str, int]:
-    """Read a protocol of /proc/net/snmp or /proc/net/netstat: a line of names, then of values."""
+def protocol(text: str, name: str) -> dict[str, int]:
+    """Read the figures of `TCP` of a protocol: a line of names, then a line of values."""
     prefix = f"{name}: "
     lines = [line for line in text.splitlines() if line.startswith(prefix)]
     if len(lines) != 2:
         return {}
     pairs = zip(lines[0].split()[1:], lines[1].split()[1:], strict=False)
-    return {column: int(value) for column, value in pairs if column in columns}
-
-
-_SOCKETS = {"inuse": "in_use", "orphan": "orphan", "tw": "time_wait"}
+    values = {f"{name}_{column}": value for column, value in pairs}
+    return {figure: int(values[key]) for figure, key in TCP.items() if key in values}
 
 
 def sockets(text: str, text6: str = "") -> dict[str, int]:
@@ -153,8 +167,8 @@ def sockets(text: str, text6: str = "") -> dict[str, int]:
         if kind in ("TCP", "TCP6"):
             words = rest.split()
             for name, value in zip(words[::2], words[1::2], strict=False):
-                if name in _SOCKETS:
-                    counts[_SOCKETS[name]] = counts.get(_SOCKETS[name], 0) + int(value)
+                if name in SOCKETS:
+                    counts[SOCKETS[name]] = counts.get(SOCKETS[name], 0) + int(value)
     return counts
 
 
