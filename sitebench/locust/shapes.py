@@ -1,4 +1,4 @@
-"""The base class of load shapes, and `--shape`, which selects one of several.
+"""The base class of load shapes.
 
 `examples/own_shape.py` is an example; see docs/locust.md. Users or rates that change by the clock
 need no shape: use `--stages`, or the web page's form.
@@ -7,30 +7,13 @@ need no shape: use `--stages`, or the web page's form.
 from __future__ import annotations
 
 import argparse
-import logging
-import sys
 import time
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from locust import LoadTestShape, events
+from locust import LoadTestShape
 
-from sitebench.errors import MeasurementFailed, SitebenchError, UnknownValue
+from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.locust.bridge import Bridge
-from sitebench.options import option
-from sitebench.options.convert import add_arguments, from_namespace
-
-log = logging.getLogger("sitebench")
-
-
-@dataclass(frozen=True)
-class ShapeOptions:
-    shape: str | None = option.text(
-        None,
-        "Class of the load shape (default: the first in the locustfiles).",
-        "CLASS",
-        form=False,
-    )
 
 
 class ShapePlan(Protocol):
@@ -107,27 +90,3 @@ class Shape(LoadTestShape):
                 return 0.0
             self._began = time.monotonic()
         return time.monotonic() - self._began
-
-
-def _add_arguments(parser: Any, **_: Any) -> None:
-    add_arguments(parser, ShapeOptions, "Load shape options")
-
-
-def _choose(environment: Any, **_: Any) -> None:
-    if environment.parsed_options is None:
-        return
-    name = from_namespace(ShapeOptions, environment.parsed_options).shape
-    if name is None:
-        return
-    shapes = environment.available_shape_classes
-    if name not in shapes:
-        log.error("%s", UnknownValue(f"no load shape {name!r}", f"use one of {', '.join(shapes)}"))
-        sys.exit(UnknownValue.exit_code)
-    environment.shape_class = shapes[name]
-    environment.shape_class.runner = environment.runner
-
-
-# Locust's hooks are untyped; as decorators they would hide the types of these functions.
-_hooks: Any = events
-_hooks.init_command_line_parser.add_listener(_add_arguments)
-_hooks.init.add_listener(_choose)

@@ -79,18 +79,7 @@ def _own_task(task: Any) -> Any:
     return own
 
 
-class _OwnUser(LaneUser):
-    abstract = True
-    own: ClassVar[Any]
-
-    @classmethod
-    def build(cls, options: object) -> Any:
-        return cls.own
-
-    def program(self) -> str:
-        name: str = type(self).own.name
-        return name
-
-
-def own_user(program: object) -> type[LaneUser]:
-    return type(OWN_USER, (_OwnUser,), {"own": program})
+def own_user(program: Any) -> type[LaneUser]:
+    """Return a user class of the caller's own program."""
+    members = {"build": staticmethod(lambda options: program), "program": lambda user: program.name}
+    return type(OWN_USER, (LaneUser,), members)

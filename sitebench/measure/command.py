@@ -121,16 +121,14 @@ def _check_monitor(url: str | None) -> None:
 
     from sitebench.monitor.exporter import Exporter
 
-    exporter = Exporter(url)
     try:
-        exporter.read()
+        with contextlib.closing(Exporter(url)) as exporter:
+            exporter.read()
     except (OSError, HTTPException, ValueError) as error:
         raise BadInput(
             f"--monitor: {url} cannot be read: {error}",
             "start node_exporter on the target's machine, or leave --monitor out",
         ) from error
-    finally:
-        exporter.close()
 
 
 @contextlib.contextmanager

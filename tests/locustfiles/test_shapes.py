@@ -67,31 +67,21 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("chosen", "users"), [((), 1), (("--shape", "Many"), 3)])
-def test_chosen_shape_sets_the_number_of_users(
-    tmp_path: Path, counting: Counting, several: Path, chosen: tuple[str, ...], users: int
+def test_first_shape_of_a_locustfile_sets_the_number_of_users(
+    tmp_path: Path, counting: Counting, several: Path
 ) -> None:
-    # Without a name Locust takes the first shape.
-    load = ("-u", "4", "-r", "100", "--rate", "200", *chosen)
+    load = ("-u", "4", "-r", "100", "--rate", "200")
     ran = headless(tmp_path, counting, *load, "LookupUser", locustfile=several).check(0)
-    assert asked_for(ran) == [users]
+    assert asked_for(ran) == [1]
     agrees(ran, counting)
-
-
-def test_unknown_shape_is_refused(tmp_path: Path, counting: Counting, several: Path) -> None:
-    ran = headless(tmp_path, counting, "--shape", "Lunch", "LookupUser", locustfile=several)
-    ran.check(2)
-    (line,) = [each for each in ran.err.splitlines() if "/ERROR/" in each]
-    assert "no load shape 'Lunch'; use one of Few, Many" in line
-    assert "Traceback" not in ran.err
 
 
 def test_error_in_a_plan_of_users_is_a_one_line_error(tmp_path: Path, counting: Counting) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(SEVERAL.replace("def users_at", "def user_at"))
-    ran = headless(tmp_path, counting, "--shape", "Many", "LookupUser", locustfile=wrong).check(1)
+    ran = headless(tmp_path, counting, "LookupUser", locustfile=wrong).check(1)
     (line,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
-    assert "the load shape Many failed: AttributeError: 'Busy' object has no" in line
+    assert "the load shape Few failed: AttributeError: 'Calm' object has no" in line
     assert "Traceback" not in ran.err
 
 
