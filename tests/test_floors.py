@@ -61,7 +61,7 @@ def _imports(tree: ast.Module) -> set[str]:
     return named & FILES.keys()
 
 
-def test_no_module_imports_from_a_higher_floor() -> None:
+def test_no_module_imports_from_a_higher_layer() -> None:
     assert [
         f"{module} imports {name}"
         for module, names in imports().items()

@@ -115,7 +115,7 @@ def test_ratio_of_pairs_is_not_labelled_as_ratio_of_the_medians() -> None:
     assert "Typical pair" not in words.meaning(apart.design)
 
 
-def test_latency_is_the_first_measure_at_a_fixed_rate() -> None:
+def test_comparison_at_a_fixed_rate_lists_latency_before_the_rate() -> None:
     rates = noisy(10, 15_000, 1)
     each = [a_repeat(a_spec(repeat=n, rate=15_000), x)[1] for n, x in enumerate(rates)]
     both = Series(a_spec(rate=15_000), tuple(each))
@@ -305,7 +305,7 @@ def spoil(found: Series, *repeats: int) -> Series:
     return Series(found.spec, tuple(each))
 
 
-def test_repeat_bound_by_the_tester_is_excluded_with_its_pair_and_named() -> None:
+def test_repeat_limited_by_the_generator_is_excluded_with_its_pair_and_named() -> None:
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     pairs = analyse([Matched(spoil(a, 3), b)], Design.PAIRS).points[0]
     assert pairs.left_out == ("A repeat 4: unsettled (it drifted)",)
@@ -314,7 +314,7 @@ def test_repeat_bound_by_the_tester_is_excluded_with_its_pair_and_named() -> Non
     assert {(len(row.a), len(row.b)) for row in apart.rows} == {(9, 10)}
 
 
-def test_tester_bound_points_compare_costs_but_not_rates() -> None:
+def test_points_limited_by_the_generator_compare_costs_but_not_rates() -> None:
     limited = Verdict("generator", False, "the load generator was used up")
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
     b = structs.replace(

@@ -43,7 +43,7 @@ def test_lane_time_is_the_sum_of_steps_waiting_and_outstanding_operations() -> N
     assert Tally(lane_ns=100, waiting_ns=2).waits
 
 
-def test_tally_without_start_is_as_long_as_its_drains() -> None:
+def test_set_length_of_a_tally_overrides_the_sum_of_its_drains() -> None:
     assert Tally().seconds == 0
     tally = Tally()
     tally.add(drain(SECOND, 3 * SECOND))

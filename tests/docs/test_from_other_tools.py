@@ -10,7 +10,7 @@ from sitebench._engine import Scenario
 from tests.docs.cli_page import ROOT
 from tests.docs.scenario_form import keys
 from tests.docs.shown import KNOWN, command_of, known_options
-from tests.docs.test_told import page
+from tests.docs.test_complete_lists import page
 
 OPTIONS = known_options(KNOWN["ils", "run"]) | {"-u"}
 KEYS = {f"{key.table}.{key.name}" for key in keys() if "L" in key.protocols}

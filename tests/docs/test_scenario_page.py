@@ -18,7 +18,7 @@ from tests.docs.scenario_form import (
     written,
 )
 from tests.docs.shown import blocks
-from tests.docs.test_told import first_cells, section
+from tests.docs.test_complete_lists import first_cells, section
 
 TEXT, OF_SITE = PAGE.read_text(), SITES.read_text()
 

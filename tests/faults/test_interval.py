@@ -31,7 +31,7 @@ LOAD = ("--entries", "1k", "--users", "64", "--threads", "1")
     ],
     ids=["directory", "slapd", "site"],
 )
-def test_interval_at_the_testers_limit_contains_the_targets_limit(
+def test_interval_at_the_generators_limit_contains_the_targets_limit(
     operation: tuple[str, ...], target: str, share: float, testers: float, tmp_path: Path
 ) -> None:
     with cpu_quota(share) as little, cpu_quota(testers) as less:

@@ -29,7 +29,7 @@ The address is outside 127/8, where lanes would use many source addresses.
 """
 
 
-def test_lack_of_local_ports_is_a_limit_of_the_tester(ground: Ground) -> None:
+def test_lack_of_local_ports_is_a_limit_of_the_generator(ground: Ground) -> None:
     required_program("ip")
     own = (str(required_program("unshare")), "--user", "--map-root-user", "--net")
     done = subprocess.run([*own, "true"], capture_output=True, text=True, check=False)

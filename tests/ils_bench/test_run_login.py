@@ -24,7 +24,7 @@ from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.network import free_port
-from tests.docs.test_told import page
+from tests.docs.test_complete_lists import page
 from tests.ils_bench.conftest import LOCALES
 from tests.scenario.test_workers import worker
 from tests.support import stock_slapd

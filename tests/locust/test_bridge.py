@@ -67,7 +67,7 @@ def begin(drains):
 """
 
 
-def test_test_started_at_the_end_of_another_has_one_drain_loop() -> None:
+def test_second_test_has_its_own_single_drain_loop() -> None:
     found = in_locust(
         """
         first = set(begin(1))
@@ -80,7 +80,7 @@ def test_test_started_at_the_end_of_another_has_one_drain_loop() -> None:
     assert found == [1, 1, 0]
 
 
-def test_test_stopped_when_its_last_user_starts_ends_cleanly() -> None:
+def test_stop_while_the_last_user_starts_ends_cleanly() -> None:
     found = in_locust(
         """
         begin(1)
@@ -95,7 +95,7 @@ def test_test_stopped_when_its_last_user_starts_ends_cleanly() -> None:
     assert found == [False, None]
 
 
-def test_test_stopped_at_the_end_of_its_warm_up_ends_cleanly() -> None:
+def test_stop_at_the_end_of_the_warm_up_ends_cleanly() -> None:
     found = in_locust(
         """
         suite_run.warmup_s = 0.05

@@ -1,4 +1,4 @@
-"""Foreign user classes in the same locustfile: each class has its own target."""
+"""Plain Locust users beside sitebench users in one locustfile: each class has its own target."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_every_class_uses_its_target_in_a_headless_test(
         assert 0 < ran.counts["GET", name] <= asked(site, name)
 
 
-def test_foreign_users_of_a_mixed_file_run_alone(
+def test_plain_locust_users_run_without_the_sitebench_users_of_their_file(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
     until_asked(mixed, "fast")
@@ -100,9 +100,7 @@ def test_foreign_users_of_a_mixed_file_run_alone(
     assert not any(counting.since().values()), counting.since()
 
 
-def test_foreign_users_of_a_mixed_file_run_in_workers(
-    tmp_path: Path, counting: Counting, mixed: Path
-) -> None:
+def test_plain_locust_users_run_in_workers(tmp_path: Path, counting: Counting, mixed: Path) -> None:
     file = until_asked(mixed, "fast")
     ran = headless(tmp_path, counting, *processes(1), "Web", locustfile=file).check(0)
     assert "Traceback" not in ran.err
@@ -110,7 +108,7 @@ def test_foreign_users_of_a_mixed_file_run_in_workers(
     assert not any(counting.since().values()), counting.since()
 
 
-def test_autostart_sends_no_foreign_users_to_sitebenchs_target(
+def test_autostart_keeps_plain_locust_users_at_their_own_target(
     tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
 ) -> None:
     file, load = until_asked(mixed, "fast", "shop", "lookup"), ("--rate", "100")
@@ -139,7 +137,7 @@ def test_every_class_uses_its_target_in_the_web_ui(
     stats = screen.wait(lambda s: all(requests(s, name) > 5 for name in ("fast", "shop", "lookup")))
     assert stats["errors"] == []
     screen.stop()
-    # Only the foreign users: sitebench's target gets no requests.
+    # Only the plain Locust users: sitebench's target gets no requests.
     before = counting.since()["searches"]
     answer = screen.post("/swarm", **form, host="", user_classes="Web")
     assert answer["success"], answer
@@ -153,7 +151,7 @@ def test_every_class_uses_its_target_in_the_web_ui(
     assert counting.since()["searches"] > before
 
 
-def test_host_field_applies_only_to_foreign_users(
+def test_host_field_applies_only_to_plain_locust_users(
     screen: Screen, counting: Counting, site: tuple[str, list[str]]
 ) -> None:
     with other_site() as (url, heard):

@@ -290,7 +290,7 @@ def test_run_file_stores_the_objective(whole: str | None) -> None:
         assert Objective.of_manifest(other) is None
 
 
-def test_objective_lists_its_metrics() -> None:
+def test_objective_knows_which_metrics_it_uses() -> None:
     objective = Objective.parse("p99<5ms, rate>10")
     assert [objective.about(name) for name in ("p99", "rate", "cpu")] == [True, True, False]
 

@@ -63,7 +63,7 @@ def test_rate_that_misses_the_objective_is_not_printed_as_ok(
     assert held.startswith("ok ")
 
 
-def test_rate_of_one_counted_step_is_printed_without_engine_terms(
+def test_progress_shows_the_rate_of_an_operation_without_its_step_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Logins were printed as `5,022/s of sequence`."""

@@ -36,7 +36,7 @@ def _two_cores() -> None:
         pytest.skip("a second thread needs a second core")
 
 
-def test_tester_bound_point_is_tried_with_one_more_thread() -> None:
+def test_point_limited_by_the_generator_is_tried_with_one_more_thread() -> None:
     wanted = second_try(limited())
     assert wanted == structs.replace(a_spec(), threads=2)
     assert wanted.key != a_spec().key
@@ -80,7 +80,7 @@ def test_higher_rate_of_two_tries_counts_and_a_valid_try_wins_at_equal_rates() -
     assert best_tries([first, spoilt]) == [first]
 
 
-def test_two_tries_are_one_row_in_every_table() -> None:
+def test_both_tries_of_a_point_count_as_one_result() -> None:
     tried = [limited(), a_result(a_spec(threads=2), 30_000), limited(a_spec(repeat=1))]
     (found,) = series(tried)
     assert found.spec == a_spec()

@@ -133,7 +133,7 @@ def test_delayed_operations_count_in_the_span_of_their_arrival() -> None:
     assert sum(each["tester_late"] > 0.5 for each in spans[3:6]) <= 1, spans
 
 
-def test_spans_with_a_stalled_tester_are_named(tmp_path: Path) -> None:
+def test_spans_with_a_stalled_generator_are_named(tmp_path: Path) -> None:
     """Seven good minutes of eight hide a bad one in every mean of the whole run."""
     out = tmp_path / "still.sitebench"
 
@@ -333,7 +333,7 @@ def _users_who_come_and_go(tmp_path: Path, out: Path, *more: object) -> dict[str
     return point
 
 
-def test_stages_of_a_file_set_the_number_of_users(tmp_path: Path) -> None:
+def test_stages_in_a_scenario_file_set_the_number_of_users(tmp_path: Path) -> None:
     out = tmp_path / "users.sitebench"
     point = _users_who_come_and_go(tmp_path, out)
     assert min(each["users"] for each in point["spans"]) == 1

@@ -247,7 +247,7 @@ def test_network_of_a_target_is_read_in_its_own_namespace() -> None:
     assert used.target_is_local
 
 
-def test_target_in_the_namespace_of_the_tester_has_no_separate_machine(actor: Actor) -> None:
+def test_target_in_the_namespace_of_the_generator_has_no_separate_machine(actor: Actor) -> None:
     monitor = Monitor(actor.pid)
     assert use_between(monitor.sample(), monitor.sample(), 1.0).target_machine is None
 

@@ -37,7 +37,7 @@ def test_cpu_of_this_process_does_not_count_as_that_of_other_programs() -> None:
     assert found.busiest[1][0] == f"process {2**22 + 9}"
 
 
-def test_note_names_the_program_and_a_remedy() -> None:
+def test_note_on_other_programs_names_them_and_a_remedy() -> None:
     assert str(Others(1.7, 2, (("rustc", 1.2), ("cargo\x1b", 0.4)))) == (
         "Other programs use 1.7 of this machine's 2 cores (rustc 1.2, cargo\\x1b 0.4): rates will "
         "be too low, and latencies too high. End them first, or measure on another machine."

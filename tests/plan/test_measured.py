@@ -190,7 +190,7 @@ def test_unknown_percentile_is_not_reported_as_missed() -> None:
         plan(ILS, ONLY_LOOKUPS, table)
 
 
-def test_smallest_measured_size_that_fits_the_answer_is_used() -> None:
+def test_smallest_measured_size_of_at_least_the_planned_people_is_used() -> None:
     table = RateTable("m", (1_000, 10_000, 100_000), {"pages": (50.0, 40.0, 30.0)})
     assert plan(PS, Scenario(0.04, 25.0), table).size == 100_000
     assert plan(PS, Scenario(0.04, 25.0, community=9_000), table).size == 10_000
@@ -263,7 +263,7 @@ def of_a_file(users: int, *operations: tuple[str, str], name: str = "shop") -> P
 BROWSE, PAY, LATE = ("browse", "open"), ("pay", "sequence"), ("shop", "not begun")
 
 
-def test_operation_without_passes_does_not_change_the_kind_of_rate() -> None:
+def test_operation_that_did_not_occur_does_not_split_the_rate_of_its_file() -> None:
     """With one user the rare operation did not occur in 2 s; with 64 one arrival was late."""
     results = [of_a_file(1, BROWSE), of_a_file(8, BROWSE, PAY), of_a_file(64, BROWSE, PAY, LATE)]
     (table,) = tables_of(results, ILS)
@@ -336,7 +336,7 @@ def test_rate_of_two_programs_with_the_same_counted_step_is_used() -> None:
     assert table.rates_at(1_000) == {"lookup+ils-user": 10_000.0}
 
 
-def test_schedule_kept_in_one_of_two_repeats_has_no_remark() -> None:
+def test_rate_kept_in_only_one_of_two_repeats_has_no_remark_on_the_limit() -> None:
     kept = Verdict(Bound.SCHEDULE, True, "kept")
     results = [a_result(a_spec(repeat=n)) for n in range(2)]
     (table,) = tables_of([structs.replace(results[0], verdict=kept), results[1]], ILS)
@@ -369,7 +369,7 @@ def test_plan_has_only_remarks_on_its_own_rates() -> None:
     assert [each for each in made.warnings if "fewer" not in each] == ["lookup at 1k: mine"]
 
 
-def test_size_equal_to_the_answer_is_large_enough() -> None:
+def test_measured_size_equal_to_the_planned_number_of_people_is_used() -> None:
     table = RateTable("m", (10_000, 50_000), {"lookup": (100.0, 100.0)})
     # 100/s of sessions of 600 s with six lookups are 10,000 people online.
     assert plan(ILS, Scenario(0.04, 600.0, {"lookup": 6.0}), table).size == 10_000

@@ -28,7 +28,7 @@ def test_manifest_has_the_facts_of_rule_12() -> None:
     assert json.loads(json.dumps(facts))
 
 
-def test_resumed_run_keeps_earlier_differing_facts() -> None:
+def test_facts_that_differ_in_a_resumed_run_are_kept_as_earlier_facts() -> None:
     first = collect([], {"sizes": (1, 2)})
     assert resume_facts({}, first) == json.loads(json.dumps(first))
     second = first | {"kernel": "Linux 7", "started": "later"}

@@ -77,7 +77,7 @@ def test_recorded_login_is_replayed_with_new_tokens(login: Login) -> None:
     ]
 
 
-def test_recorded_file_runs_repeatedly(login: Login, tmp_path: Path) -> None:
+def test_scenario_converted_from_a_recording_runs_repeatedly(login: Login, tmp_path: Path) -> None:
     (tmp_path / "login.har").write_text(login.har)
     in_process("site", "from-har", "login.har", "--out", "login.toml", cwd=tmp_path).check(0)
     run = ("site", "run", "login.toml", "--target", login.url, "--i-own-this-target")

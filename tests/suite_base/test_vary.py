@@ -89,7 +89,7 @@ def test_each_repeat_has_every_level_once_in_random_order() -> None:
     assert repeat_stages(stages, 20, random.Random(1997)) == found
 
 
-def test_tester_bound_rate_is_marked_and_shows_no_gain() -> None:
+def test_rate_limited_by_the_generator_is_marked_and_shows_no_gain() -> None:
     (line,) = shown(point(1, 20_000), point(2, 30_000, Bound.GENERATOR))
     assert ">= 15,000" in line
     assert "%" not in line
@@ -247,7 +247,7 @@ def intervalall(base: list[PointResult], *others: list[PointResult]) -> list[str
     return threads(table(every, base[0].spec.key, [level(one[0]) for one in others]))
 
 
-def test_level_equal_to_the_base_is_marked_and_level_without_a_gain_is_not() -> None:
+def test_only_the_base_level_is_marked_as_the_base() -> None:
     base, bounded = point(1, 20_000), point(2, 30_000, Bound.GENERATOR)
     same, other = intervalall([base], [base], [bounded])
     assert "is the base" in same

@@ -26,7 +26,7 @@ def test_signal_at_any_time_ends_the_wait() -> None:
     assert ran.stdout == "ended\n", ran
 
 
-def test_stop_stays_set_and_restores_signal_handlers() -> None:
+def test_signal_sets_a_stop_permanently_and_the_old_handler_is_restored() -> None:
     before = signal.getsignal(signal.SIGUSR1)
     heard: list[int] = []
     with closing(Stop()) as stop:

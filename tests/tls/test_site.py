@@ -82,7 +82,7 @@ def test_plain_http_to_a_tls_port_is_answered_with_the_https_address() -> None:
 
 
 @pytest.mark.parametrize("keepalive", [True, False])
-def test_lanes_read_verified_pages_over_tls(keepalive: bool) -> None:
+def test_pages_over_tls_are_right_on_persistent_and_resumed_connections(keepalive: bool) -> None:
     with PersonalizedSite(PEOPLE, tls=True) as site:
         trust = Trust(Path(str(site.ca)).read_text(encoding="ascii"), resume=True)
         assert not ran(parse_address(site.url), trust, built_in("page", keepalive=keepalive))

@@ -89,7 +89,7 @@ def run(measure: Run, null: Measured, request: pytest.FixtureRequest) -> Iterato
 
 
 @pytest.mark.parametrize("cell", LARGER, ids=str)
-def test_figures_are_those_of_the_servers_log(
+def test_figures_equal_those_of_the_servers_log(
     cell: DoorCell,
     run: Run,
     measure: Run,

@@ -56,7 +56,7 @@ def run(server: Server, null: Measured, request: pytest.FixtureRequest) -> Itera
 
 @pytest.mark.alone
 @pytest.mark.parametrize("cell", EVERY, ids=str)
-def test_figures_are_those_of_the_servers_log(
+def test_figures_equal_those_of_the_servers_log(
     cell: Cell, run: Run, null: Measured, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measured = run(cell)

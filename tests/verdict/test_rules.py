@@ -280,7 +280,7 @@ def test_late_starts_with_free_lanes_are_a_limit_of_the_generator() -> None:
     assert not generator(connecting).used_up
 
 
-def test_spans_of_stages_with_a_saturated_tester_are_named() -> None:
+def test_spans_of_stages_with_a_saturated_generator_are_named() -> None:
     stages = Settled(Steadiness.STAGED, "its rate changed by stages")
     quick, late = durations(900.0), durations(2_000_000.0)
 

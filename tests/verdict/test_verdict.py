@@ -46,7 +46,7 @@ def test_side_with_full_cores_is_the_bottleneck(
     ("generator_cpu_s", "bound", "valid"),
     [((9.9,), Bound.GENERATOR, False), ((5.0,), Bound.UNDECIDED, True)],
 )
-def test_verdict_without_a_monitored_target_is_that_of_the_tester(
+def test_verdict_without_a_monitored_target_is_that_of_the_generator(
     generator_cpu_s: tuple[float, ...], bound: Bound, valid: bool
 ) -> None:
     unseen = with_use(QUIET, target=None, target_is_local=False)
@@ -62,7 +62,7 @@ def test_target_is_used_up_when_all_its_cores_are() -> None:
     assert judge(replace(seen, target_cores=2)).bound == Bound.TARGET_CPU
 
 
-def test_staged_rate_has_no_target_limit_but_may_have_a_tester_limit() -> None:
+def test_staged_rate_has_no_target_limit_but_may_have_a_generator_limit() -> None:
     stages = Settled(Steadiness.STAGED, "its load changed by stages")
     full = changed(with_target(QUIET, cpu_s=9.9), settled=stages)
     verdict = judge(full)
@@ -72,11 +72,11 @@ def test_staged_rate_has_no_target_limit_but_may_have_a_tester_limit() -> None:
     assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)
 
 
-def test_one_full_tester_thread_makes_the_rate_doubtful() -> None:
+def test_one_saturated_generator_thread_makes_the_rate_doubtful() -> None:
     assert not judge(changed(QUIET, generator_cpu_s=(1.0, 9.8))).valid
 
 
-def test_starved_tester_yields_no_rate_of_the_target() -> None:
+def test_starved_generator_yields_no_rate_of_the_target() -> None:
     crowded = with_machine(QUIET, busy_per_core=(1.0, 1.0))
     starved = with_generator(with_target(crowded, cpu_s=2.0, waited_s=8.0), waited_s=6.0)
     own = replace(starved, generator_cpu_s=(3.0,))
@@ -111,7 +111,7 @@ def test_starved_target_has_only_a_lower_bound() -> None:
     assert judge(with_target(quiet, quota_cores=0.25)).bound == Bound.TARGET_CPU
 
 
-def test_used_up_tester_is_the_bottleneck_even_if_other_programs_use_a_disk() -> None:
+def test_saturated_generator_is_the_bottleneck_even_if_other_programs_use_a_disk() -> None:
     seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), written_bytes=1_000_000)
     verdict = judge(with_machine(seen, disks=(DiskUse("sda", 0, 10**9, 1.0, 8),)))
     assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)
@@ -190,7 +190,7 @@ def test_unknown_values_of_newer_versions_are_preserved() -> None:
     assert msgspec.convert(verdict.to_json(), Verdict) == verdict
 
 
-def test_testers_limit_is_a_lower_bound_and_the_targets_cpu_an_upper_bound() -> None:
+def test_generators_limit_is_a_lower_bound_and_the_targets_cpu_an_upper_bound() -> None:
     # 10,000/s at 90 us each: a tenth of its core is idle, so an operation may take 90 / 1.24 = 72.6
     # us.
     seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), cpu_s=9.0 - 1e-9)
@@ -349,7 +349,7 @@ def test_operations_without_waits_or_on_busy_cores_are_not_serialised(seen: Evid
     assert judge(seen).bound == Bound.UNDECIDED
 
 
-def test_full_pool_of_the_tester_is_the_limit_rather_than_locks_of_the_target() -> None:
+def test_full_connection_pool_is_the_limit_rather_than_locks_of_the_target() -> None:
     """Two places and 20 users: undecided, "it waits for locks, timers or pools of its own"."""
     quiet = with_use(QUIET, round_trip_s=40e-6, idle_round_trip_s=40e-6)
     full = replace(quiet, pools=(PoolUse("audit", 8, 1.0), PoolUse("main", 2, 1.92)))

@@ -142,7 +142,7 @@ def test_rate_beyond_the_target_is_not_advised_to_be_measured_longer() -> None:
     assert kinds(seen) == {WarningKind.UNSETTLED}
 
 
-def test_quota_is_named_as_the_limit_of_the_tester() -> None:
+def test_quota_is_named_as_the_limit_of_the_generator() -> None:
     (warning,) = find_warnings(with_generator(QUIET, throttled_s=2.0))
     assert warning.kind == WarningKind.GENERATOR_STARVED
     assert "0.20 s per second" in warning.message

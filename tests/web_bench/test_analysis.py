@@ -84,13 +84,13 @@ def test_peak_states_its_number_of_clients_and_is_never_an_invalid_point() -> No
     assert best.spec.users == 96
 
 
-def test_tester_bound_rate_is_a_lower_bound_of_the_peak() -> None:
+def test_rate_limited_by_the_generator_is_a_lower_bound_of_the_peak() -> None:
     limited = invalid(a_result(STATIC, 240, 9_000))
     best = analysis.peak_of(series([*a_sweep(STATIC, PROLIANT_5000_1P), limited]))
     assert at_clients(best, figure_of("requests_per_s")) == ">= 9,000 @ 240"
 
 
-def test_tester_bound_points_are_left_out_of_curves() -> None:
+def test_points_limited_by_the_generator_are_left_out_of_curves() -> None:
     results = [*a_sweep(STATIC, {1: 100, 4: 300}), invalid(a_result(STATIC, 8, 900))]
     assert [each.clients for each in analysis.curve(series(results))] == [1, 4]
     best = analysis.useful_peak(series(results))

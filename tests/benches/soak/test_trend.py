@@ -49,7 +49,7 @@ def test_lasting_step_of_memory_is_growth_and_temporary_step_is_not() -> None:
     assert wrong(tester=passing) == []
 
 
-def test_rising_cpu_per_operation_is_reported_for_target_and_tester() -> None:
+def test_rising_cpu_per_operation_is_reported_for_target_and_generator() -> None:
     assert wrong(replace(PART, target_cpu_s=180.0 * 1.3)) == [CPU["target"]]
     assert wrong(replace(PART, tester_cpu_s=270.0 * 1.3)) == [CPU["tester"]]
 

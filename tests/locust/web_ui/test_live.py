@@ -28,7 +28,7 @@ def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> source.Dra
     return Drain(end - SECOND // 2, end, (step,), lanes=8)
 
 
-def test_moment_has_rates_of_counted_steps_and_bytes_of_all_steps() -> None:
+def test_live_view_has_rates_of_counted_steps_and_bytes_of_all_steps() -> None:
     live = LiveView(COUNTS)
     live.add_drain(Phase.MEASURE, lookups(500, 0.5, failed=20))
     (moment,) = live.moments

@@ -128,7 +128,7 @@ def test_peak_beside_other_programs_is_a_lower_bound() -> None:
     assert said.endswith("at least 10,000/s, with 8 clients; other programs had the cores.")
 
 
-def test_tester_bound_rate_is_a_lower_bound_of_the_peak() -> None:
+def test_rate_limited_by_the_generator_is_a_lower_bound_of_the_peak() -> None:
     found = [
         result if result.spec.users < 8 else with_bound(result, Bound.GENERATOR)
         for result in sweep()
@@ -173,7 +173,7 @@ def test_answer_of_a_search_says_how_often_the_rates_held_or_broke() -> None:
     assert "broke 1 of 2 times at 800/s" in said(760, Answer.BROKE, Answer.BROKE, Answer.HELD)
 
 
-def test_rates_broken_by_lanes_or_other_programs_are_not_counted() -> None:
+def test_misses_for_lack_of_lanes_or_cores_do_not_count_as_broken() -> None:
     ceiling = Ceiling(800, Reply(Answer.BROKE, 700, "p99 is 9 ms"), sure=True)
     probes = [
         tables.Probe(Trial(rate, users, True, 0), a_spec(), None, Reply(answer, rate, "", crowded))
@@ -201,7 +201,7 @@ def test_rate_broken_without_confirmation_is_no_end_of_an_interval() -> None:
         assert "between" not in said(760, Answer.BROKE, *above)
 
 
-def test_limit_of_the_tester_is_never_reported_as_that_of_the_target() -> None:
+def test_limit_of_the_generator_is_never_reported_as_that_of_the_target() -> None:
     for rate in (None, 760.0):
         found = said(rate, Answer.TESTER, Answer.BROKE, Answer.TESTER)
         assert "broke" not in found

@@ -109,19 +109,19 @@ def test_target_that_fails_at_every_rate_has_no_sustained_rate() -> None:
     assert went.found.limit_known
 
 
-def test_limit_of_the_target_is_unknown_beyond_the_limit_of_the_tester() -> None:
+def test_limit_of_the_target_is_unknown_beyond_the_limit_of_the_generator() -> None:
     found = walk(holds_to(5_000, above=Answer.TESTER)).found
     assert not found.limit_known
     assert found.rate == pytest.approx(5_000, rel=0.05)
 
 
-def test_tester_limited_at_every_rate_leaves_the_targets_limit_unknown() -> None:
+def test_generator_limited_at_every_rate_leaves_the_targets_limit_unknown() -> None:
     found = walk(holds_to(1, above=Answer.TESTER)).found
     assert found.rate is None
     assert not found.limit_known
 
 
-def test_target_that_breaks_below_the_tester_limit_has_its_own_limit() -> None:
+def test_target_that_breaks_below_the_generator_limit_has_its_own_limit() -> None:
     def answer(trial: Trial) -> Reply:
         if trial.rate > 1_000:
             return Reply(Answer.TESTER, 900, "the load generator could not")
@@ -291,7 +291,7 @@ def test_doubled_lanes_without_gain_show_the_limit_of_the_target() -> None:
     assert 650 < went.found.rate <= 700
 
 
-def test_doubled_lanes_at_the_tester_limit_decide_nothing() -> None:
+def test_doubling_the_lanes_decides_nothing_at_the_limit_of_the_generator() -> None:
     def answer(trial: Trial) -> Reply:
         if trial.rate > 700 and trial.users > 64:
             return Reply(Answer.TESTER, 700, "the load generator could not")
@@ -301,7 +301,7 @@ def test_doubled_lanes_at_the_tester_limit_decide_nothing() -> None:
     assert not found.limit_known
 
 
-def test_limit_of_the_tester_is_never_the_upper_end_of_the_interval() -> None:
+def test_limit_of_the_generator_is_never_the_upper_end_of_the_interval() -> None:
     """The target used 91 % of its core, and 15,000 of 20,000/s were completed."""
     tally = a_tally(count=30_000)
     tally.cpu_ns = tuple(2 * 10**9 for _ in tally.cpu_ns)
@@ -310,7 +310,7 @@ def test_limit_of_the_tester_is_never_the_upper_end_of_the_interval() -> None:
     assert reply_of(result, OBJECTIVE).answer is Answer.TESTER
 
 
-def test_exhausted_lanes_are_a_limit_of_the_tester() -> None:
+def test_exhausted_lanes_are_a_limit_of_the_generator() -> None:
     found = walk(lanes_needed(per_lane=1)).found
     assert found.users == 1024
     assert not found.limit_known
@@ -482,7 +482,7 @@ def late(
         (64, {"service_us": 2_000, "lag_us": 9_000}, Answer.BROKE, False),
     ],
 )
-def test_late_operations_are_attributed_to_lanes_tester_or_target(
+def test_late_operations_are_attributed_to_lanes_generator_or_target(
     users: int, more: dict[str, Any], answer: Answer, crowded: bool
 ) -> None:
     reply = late(**{"users": users, "service_us": 500, "lag_us": 900, **more})

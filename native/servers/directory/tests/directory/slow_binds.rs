@@ -339,7 +339,7 @@ fn a_server_that_stops_does_not_wait_for_queued_hashes() {
 /// in the test's own threads of that priority do. In threads that serve clients, a hash would delay every
 /// lookup by its whole duration.
 #[test]
-fn slow_binds_delay_lookups_at_most_as_much_as_other_hashing_threads_do() {
+fn slow_binds_delay_lookups_no_more_than_threads_that_only_hash() {
     let (directory, mut client) = with_ann("{}", &[&stored(LONG)]);
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1);
     let stop = AtomicBool::new(false);

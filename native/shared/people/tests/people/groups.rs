@@ -40,7 +40,7 @@ fn groups_take_people_in_order_and_wrap_around() {
 }
 
 #[test]
-fn the_first_size_is_that_of_all_groups_without_an_own_size() {
+fn groups_beyond_the_listed_sizes_have_the_first_size() {
     let groups = groups(spec(5, &[2, 30, 1_000], 1, 0));
     let sizes: Vec<_> = (0..5).map(|g| groups.count(g, List::Member)).collect();
     assert_eq!(sizes, [30, 1_000, 2, 2, 2]);

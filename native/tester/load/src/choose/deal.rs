@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_seeds_deal_equal_rows() {
+    fn equal_seeds_deal_rows_in_the_same_order() {
         for deal in [Deal::Shuffled, Deal::InOrder, Deal::Exclusive] {
             assert_eq!(taken(&mut alone(deal, 100, 7), 100), taken(&mut alone(deal, 100, 7), 100));
         }

@@ -698,7 +698,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_may_have_waited_since_the_last_timer_that_the_thread_missed() {
+    fn the_possible_wait_of_an_answer_depends_on_how_late_the_thread_woke() {
         let (slept_from_ns, due_ns) = (100 * MILLI, 107 * MILLI);
         for (woke_ms, since_ms) in [(101, 101), (106, 106), (107, 107), (116, 107), (117, 100), (500, 100)] {
             let since_ns = quiet_since(slept_from_ns, woke_ms * MILLI, due_ns);

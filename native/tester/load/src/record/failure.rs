@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_by_the_testers_own_limits_have_separate_names() {
+    fn failures_for_lack_of_ports_or_descriptors_have_separate_names() {
         assert_eq!(Failure::of_connect(Errno::ADDRNOTAVAIL).label(), "out-of-ports");
         assert_eq!(Failure::of_connect(Errno::MFILE).label(), "out-of-fds");
         assert_eq!(Failure::of_connect(Errno::CONNREFUSED).label(), "connect-refused");

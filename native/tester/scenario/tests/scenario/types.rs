@@ -236,7 +236,7 @@ fn a_value_is_drawn_after_the_rows_and_values_that_it_uses() {
 }
 
 #[test]
-fn data_in_connections_and_common_headers_are_drawn_for_the_using_blocks() {
+fn rows_used_by_a_connection_or_header_are_drawn_in_the_blocks_that_use_it() {
     let text = r#"
         data.account.file = "accounts.csv"
         [connection.login]

@@ -110,7 +110,7 @@ fn a_pool_limits_the_connections_of_all_threads_and_makes_users_wait() {
 }
 
 #[test]
-fn a_pool_that_threads_cannot_divide_is_refused() {
+fn a_pool_of_fewer_connections_than_threads_is_refused() {
     let server = Crowd::right(Manners::default());
     let text = format!("connection.main.pool = 3\n{OWN}");
     let problem = try_start(&server, &text, &json!({"threads": 4})).err().unwrap();

@@ -92,7 +92,7 @@ fn a_page_is_judged_as_stale_only_if_login_and_change_were_accepted() {
 }
 
 #[test]
-fn rows_that_other_users_may_change_prove_no_update() {
+fn expect_fresh_is_refused_for_rows_that_other_users_may_change() {
     let shared = "data.v.people = 'seeded'\n";
     let owned = "data.v = { people = 'seeded', deal = 'exclusive' }\n";
     let file = "data.v.file = 'v.csv'\n";
@@ -138,7 +138,7 @@ fn rows_that_other_users_may_change_prove_no_update() {
 }
 
 #[test]
-fn scenarios_of_this_repository_prove_their_updates() {
+fn example_scenarios_with_expect_fresh_are_accepted() {
     for text in [
         include_str!("../../../../../../ps_bench/scenarios/scenario.toml"),
         include_str!("../../../../../../examples/flask_site/site.toml"),
