@@ -21,10 +21,10 @@ from ps_bench.options import PsOptions
 from ps_bench.points import POINTS, engine_config
 from ps_bench.targets.opening import open_target, spec_of
 from sitebench._engine import Engine, copy_upd
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script, from_text
 from sitebench.seeders.upd import build, open_cached, visitors
+from sitebench.suite_base.points import Load
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
@@ -91,7 +91,7 @@ class SiteBench(Bench):
     def _alone(self, scenario: Script, site: OpenSite, size: int = TEN_THOUSAND) -> Values:
         """Run lanes in this process, without Locust; return rates and an operation's CPU time."""
         options = self._options(size)
-        config = engine_config(options, site.address, [scenario], slot=WorkerSlot())
+        config = engine_config(Load(options, site, [scenario]))
         with translated():
             engine = Engine(config, visitors(spec_of(options)))
         lanes = run_lanes(engine, scenario.name, LANES, self.seconds)

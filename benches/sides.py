@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from benches.bench import LANES
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.system.child import Service, serve
 from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
@@ -131,10 +130,12 @@ def _site(address: SiteAddress, server: int | None, script: Script) -> Iterator[
     from ps_bench.points import engine_config
     from ps_bench.targets.opening import spec_of
     from sitebench._engine import Engine
+    from sitebench.http.site import OpenSite
     from sitebench.seeders.upd import visitors
+    from sitebench.suite_base.points import Load
 
     options = PsOptions(entries=PEOPLE, keepalive=True, threads=1, users=LANES)
-    config = engine_config(options, address, [script], slot=WorkerSlot())
+    config = engine_config(Load(options, OpenSite("site", address), [script]))
     with translated():
         engine = Engine(config, visitors(spec_of(options)))
     with _running(engine, script.name):
@@ -197,6 +198,7 @@ def _with_wrk(url: str, server: int | None) -> Measure:
 def _files(target: str, *, by_wrk: bool = False) -> Iterator[Measure]:
     from benches.web import FILES_8K as WORKLOAD
     from sitebench._engine import Engine
+    from sitebench.suite_base.points import Load
     from web_bench.options import WebOptions
     from web_bench.points import engine_config
     from web_bench.targets.opening import open_target
@@ -206,7 +208,7 @@ def _files(target: str, *, by_wrk: bool = False) -> Iterator[Measure]:
         if by_wrk:
             yield _with_wrk(f"{opened.address}/bench-8k/8k/0/0.html", opened.pid)
             return
-        config = engine_config(options, opened, [WORKLOAD], slot=WorkerSlot())
+        config = engine_config(Load(options, opened, [WORKLOAD]))
         with translated():
             engine = Engine(config)
         with _running(engine, WORKLOAD.name):

@@ -10,7 +10,9 @@ import random
 import re
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import psutil
 
@@ -19,9 +21,9 @@ from benches.bench import LANES, Bench, run_lanes, temporary_folder
 from benches.ratios import Trial, Values, rows_of
 from sitebench._engine import Engine
 from sitebench.calibrate import floor
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed
 from sitebench.http.address import SiteAddress
+from sitebench.suite_base.points import Load
 from sitebench.system.programs import find_program
 from sitebench.targets.embedded import open_child
 from sitebench.targets.tls import SYSTEM
@@ -150,8 +152,11 @@ class WebBench(Bench):
                     file.truncate(each.size(i))
             config = {"host": "127.0.0.1", "port": 0, "threads": 1, "docroot": str(docroot)}
             module = "web_bench.targets.embedded"
-            host, ready, known = open_child(module, config, SYSTEM, secure=False, cgi_program=None)
-            with OpenWeb("embedded", SiteAddress(host, ready["port"]), **known) as opened:
+
+            def at(host: str, ready: Mapping[str, Any]) -> OpenWeb:
+                return OpenWeb("embedded", SiteAddress(host, ready["port"]))
+
+            with open_child(at, module, config, SYSTEM, secure=False, cgi_program=None) as opened:
                 before = psutil.Process().memory_info().rss
                 options = replace(self._options(), verify="none")
                 engine_alone(options, opened, workload, LANES, self.seconds)
@@ -163,7 +168,7 @@ def engine_alone(
     options: WebOptions, target: OpenWeb, workload: Workload, lanes: int, seconds: float
 ) -> dict[str, float]:
     """Run lanes in this process, without Locust; return their rates and an operation's CPU time."""
-    engine = Engine(engine_config(options, target, [workload], slot=WorkerSlot()))
+    engine = Engine(engine_config(Load(options, target, [workload])))
     window = run_lanes(engine, workload.name, lanes, seconds)
     names = {each.name for each in workload.classes}
     steps = [step for step in window.steps if step.step in names]

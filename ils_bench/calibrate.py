@@ -156,24 +156,15 @@ def _table(rates: Mapping[str, _Rates], repeats: int) -> Table:
 def running_engine(
     options: IlsOptions, target: OpenDirectory, sequence: Script, lanes: int
 ) -> Iterator[Engine]:
-    from ils_bench.points import engine_config
+    from ils_bench.points import POINTS
     from ils_bench.targets.journal import FIRST_ADDED
-    from ils_bench.targets.people import spec_of
     from sitebench._engine import Engine
-    from sitebench.counts.worker_slot import WorkerSlot
-    from sitebench.seeders.people import generate
+    from sitebench.suite_base.points import Load
     from sitebench.system.native_errors import translated
 
-    config = engine_config(
-        options,
-        target.address,
-        [sequence],
-        slot=WorkerSlot(),
-        first_added=FIRST_ADDED,
-        trust=target.trust,
-    )
+    load = Load(options, target, [sequence], first_added=FIRST_ADDED)
     with translated():
-        engine = Engine(config, generate(spec_of(options, options.entries)).population)
+        engine = Engine(*POINTS.for_engine(load))
         engine.start_lanes(sequence.name, lanes)
         try:
             time.sleep(WARMUP_S)

@@ -16,15 +16,14 @@ from ils_bench.programs import LOGIN, assure_bound, is_login
 from ils_bench.seeding.destinations import with_base
 from ils_bench.suite import SUITE
 from ils_bench.targets import opening
-from ils_bench.targets.address import DirectoryAddress, parse_address
-from ils_bench.targets.identity import ANONYMOUS, Identity, ask_password, check_sasl
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.identity import ask_password, check_sasl
 from ils_bench.targets.ldap_directory import LdapDirectory, options_of
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.profile import apply_profile
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
 from sitebench.counts.source import SEQUENCE
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.measure.sweep import Stage
 from sitebench.options.option import group_of
@@ -35,20 +34,12 @@ from sitebench.seeders.people import generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.suite_base.options import EntriesOption
 from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets, write_config
-from sitebench.targets.tls import SYSTEM, Trust, check_tls
+from sitebench.targets.tls import check_tls
 from sitebench.units import format_duration, format_rate, format_size, plural
 
 
-def engine_config(
-    options: IlsOptions,
-    address: DirectoryAddress,
-    programs: Sequence[Script],
-    *,
-    slot: WorkerSlot,
-    first_added: int,
-    identity: Identity = ANONYMOUS,
-    trust: Trust = SYSTEM,
-) -> str:
+def engine_config(load: Load[IlsOptions, Script, OpenDirectory]) -> str:
+    options, target, trust = load.options, load.target, load.target.trust
     # Connections of a scenario can use TLS: the engine needs their settings, and the address for
     # ldaps.
     choices: dict[str, Any] = {"trust": trust.to_engine()}
@@ -58,33 +49,26 @@ def engine_config(
     names = None
     if options.names is not None:
         names = {"template": names_of(options.names).template, "count": options.entries}
+    user, session = target.who, options.session_or_file
+    bind = {"dn": user.dn or "", "password": user.password or "", "sasl": user.sasl}
+    scenarios = []
+    for program in load.programs:
+        scenario = {**program.spec(load.slot), "base": options.base_or_file, "bind": bind}
+        if program.pauses and session is not None:
+            scenario["session_ms"] = session * 1e3
+        scenarios.append(scenario)
     return write_config(
-        options,
-        address,
-        slot,
+        load,
         target={
             "base": options.base,
             "profile": options.profile,
             "names": names,
-            "tls": address.engine_tls(trust),
+            "tls": target.address.engine_tls(trust),
             "choices": choices,
         },
-        adds={"start": first_added, "keys": options.ring},
-        scenarios=[_scenario(program, options, identity, slot) for program in programs],
+        adds={"start": load.first_added, "keys": options.ring},
+        scenarios=scenarios,
     )
-
-
-def _scenario(
-    program: Script, options: IlsOptions, user: Identity, slot: WorkerSlot
-) -> dict[str, Any]:
-    spec = {
-        **program.spec(slot),
-        "base": options.base_or_file,
-        "bind": {"dn": user.dn or "", "password": user.password or "", "sasl": user.sasl},
-    }
-    if program.pauses and (session := options.session_or_file) is not None:
-        spec["session_ms"] = session * 1e3
-    return spec
 
 
 def _check_passes(options: IlsOptions, programs: Sequence[Script]) -> None:
@@ -148,16 +132,7 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
 
     def for_engine(self, load: Load[IlsOptions, Script, OpenDirectory]) -> ForEngine:
         """Return the configuration, the people if programs need any, and the column of names."""
-        options, target, programs = load.options, load.target, load.programs
-        config = engine_config(
-            options,
-            target.address,
-            programs,
-            slot=load.slot,
-            first_added=load.first_added,
-            identity=target.who,
-            trust=target.trust,
-        )
+        options, programs = load.options, load.programs
         population: Population | None = None
         adding = any(program.adding for program in programs)
         if adding or any(program.needs_people for program in programs):
@@ -167,7 +142,8 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
                 make_hashes(people)
             population = people.population
         listed = None if options.names is None else names_of(options.names).listed
-        return config, population, None if listed is None else (listed.table, listed.column)
+        names = None if listed is None else (listed.table, listed.column)
+        return engine_config(load), population, names
 
     def described_by(self, options: IlsOptions) -> tuple[str, str] | None:
         return super().described_by(options) or quick.described_by(options)

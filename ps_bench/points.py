@@ -9,15 +9,14 @@ from ps_bench.options import PsOptions
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
-from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.address import parse_address
 from sitebench.http.options import settle_keepalive
 from sitebench.http.site import OpenSite
 from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.seeders.upd import UpdSpec, visitors
 from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets, write_config
-from sitebench.targets.tls import SYSTEM, Trust, check_tls
+from sitebench.targets.tls import check_tls
 
 
 def _in_process(server: PersonalizedSite, entries: int | None, load: dict[str, Any]) -> PsOptions:
@@ -29,26 +28,18 @@ _NEWCOMERS = 1_000_000_000
 """Upper bound of the people that one process creates."""
 
 
-def engine_config(
-    options: PsOptions,
-    address: SiteAddress,
-    scenarios: Sequence[Script],
-    *,
-    slot: WorkerSlot,
-    trust: Trust = SYSTEM,
-) -> str:
+def engine_config(load: Load[PsOptions, Script, OpenSite]) -> str:
+    address, entries = load.target.address, load.options.entries
     return write_config(
-        options,
-        address,
-        slot,
+        load,
         target={
             "protocol": "http",
             "base_path": address.base_path,
-            "size": options.entries,
-            "tls": trust.to_engine() if address.is_encrypted else None,
+            "size": entries,
+            "tls": load.target.trust.to_engine() if address.is_encrypted else None,
         },
-        adds={"start": options.entries + slot.index * _NEWCOMERS, "keys": _NEWCOMERS},
-        scenarios=[scenario.spec(slot) for scenario in scenarios],
+        adds={"start": entries + load.slot.index * _NEWCOMERS, "keys": _NEWCOMERS},
+        scenarios=[scenario.spec(load.slot) for scenario in load.programs],
     )
 
 
@@ -82,11 +73,7 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
         return settle_keepalive(options, file)
 
     def for_engine(self, load: Load[PsOptions, Script, OpenSite]) -> ForEngine:
-        site = load.target
-        config = engine_config(
-            load.options, site.address, load.programs, slot=load.slot, trust=site.trust
-        )
-        return config, visitors(spec_of(load.options)), None
+        return engine_config(load), visitors(spec_of(load.options)), None
 
 
 POINTS = PsPoints()

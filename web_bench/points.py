@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
 from sitebench.http.options import settle_keepalive
@@ -24,11 +23,9 @@ _BOTH = BadInput(
 )
 
 
-def engine_config(
-    options: WebOptions, target: OpenWeb, workloads: Sequence[Workload], *, slot: WorkerSlot
-) -> str:
-    address, trust = target.address, target.trust.to_engine()
-    secure = target.secure
+def engine_config(load: Load[WebOptions, Workload, OpenWeb]) -> str:
+    options, target, workloads = load.options, load.target, load.programs
+    address, trust, secure = target.address, target.trust.to_engine(), target.secure
     sets = [workload.file_set for workload in workloads if workload.file_set is not None]
     config: dict[str, Any] = {
         "protocol": "http",
@@ -42,14 +39,8 @@ def engine_config(
         config["secure"] = {"host": secure.host, "port": secure.port, "tls": trust}
     keepalive = bool(options.keepalive) and not options.scenario
     extra = {"programs": dict(target.programs), "keepalive": keepalive}
-    return write_config(
-        options,
-        address,
-        slot,
-        target=config,
-        adds={"start": 0, "keys": 1},
-        scenarios=[workload.spec(slot) | extra for workload in workloads],
-    )
+    scenarios = [workload.spec(load.slot) | extra for workload in workloads]
+    return write_config(load, config, adds={"start": 0, "keys": 1}, scenarios=scenarios)
 
 
 class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
@@ -96,8 +87,7 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
         check(options, programs)
 
     def for_engine(self, load: Load[WebOptions, Workload, OpenWeb]) -> ForEngine:
-        config = engine_config(load.options, load.target, load.programs, slot=load.slot)
-        return config, None, None
+        return engine_config(load), None, None
 
     def notes(self, factor: str) -> Sequence[str]:
         from web_bench.paper.printed import on_processors

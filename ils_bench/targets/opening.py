@@ -47,16 +47,16 @@ def open_embedded(
     limits: Limits | None = None,
     groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    module = "ils_bench.targets.embedded"
-    host, ready, facts = open_child(
-        module, config, trust, limits=limits, people=people.to_dict(), groups=groups
-    )
     scheme = "ldap"
     if "tls" in config:
         scheme = START_TLS if config["tls"]["start"] else "ldaps"
-    return OpenDirectory(
-        "embedded", DirectoryAddress(host, ready["port"], scheme), people.base, **facts
-    )
+
+    def at(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
+        address = DirectoryAddress(host, ready["port"], scheme)
+        return OpenDirectory("embedded", address, people.base)
+
+    module, facts = "ils_bench.targets.embedded", people.to_dict()
+    return open_child(at, module, config, trust, limits=limits, people=facts, groups=groups)
 
 
 def check(options: IlsOptions, programs: Sequence[Script]) -> None:

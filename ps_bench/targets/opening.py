@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,13 @@ def open_target(
         "durability": options.durability,
         "row_cache": options.row_cache,
     }
-    host, ready, facts = open_child(
+
+    def at(host: str, ready: Mapping[str, Any]) -> OpenSite:
+        scheme = "https" if options.tls else "http"
+        return OpenSite("embedded", SiteAddress(host, ready["port"], scheme=scheme))
+
+    return open_child(
+        at,
         "ps_bench.targets.embedded",
         config,
         Trust.from_options(options),
@@ -61,8 +67,6 @@ def open_target(
         access_log=options.access_log,
         expected={"size": options.entries},
     )
-    site_address = SiteAddress(host, ready["port"], scheme="https" if options.tls else "http")
-    return OpenSite("embedded", site_address, **facts)
 
 
 def address(options: PsOptions, scenarios: Iterable[Script]) -> OpenSite:

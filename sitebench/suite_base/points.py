@@ -42,7 +42,7 @@ from sitebench.suite_base.scripts import objective_of, say_kept, scenarios_of, s
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
-from sitebench.targets.in_process import facts_of
+from sitebench.targets.in_process import opened_here
 from sitebench.targets.open_target import OpenTarget, ServerAddress
 from sitebench.units import plural
 
@@ -71,7 +71,7 @@ class Load(msgspec.Struct, Generic[_O, _P, _T], frozen=True):
     options: _O
     target: _T
     programs: Sequence[_P]
-    slot: WorkerSlot
+    slot: WorkerSlot = WorkerSlot()
     first_added: int = 0
     """First person that the process may add."""
 
@@ -81,18 +81,16 @@ _TRIED = 1_000
 
 
 def write_config(
-    options: Any,
-    address: ServerAddress,
-    slot: WorkerSlot,
-    *,
+    load: Load[Any, Any, Any],
     target: Mapping[str, Any],
     adds: Mapping[str, int],
     scenarios: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Return the configuration of an engine; engines of workers differ by their `slot` and `adds`.
+    """Return the configuration of an engine; engines of workers differ by slot and `adds`.
 
     `target` has the settings of the suite's protocol, `adds` the people that this engine may add.
     """
+    options, slot, address = load.options, load.slot, load.target.address
     schedule: dict[str, Any] = {"kind": "closed"}
     if (stages := options.stages) is not None:
         schedule = {"kind": "crowd", "span_ms": round(stages.span_s * 1e3)}
@@ -331,7 +329,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         with self.targets.open(options, programs, untold) as target, translated():
 
             def alone(operation_script: Any, load_options: _O) -> Engine:
-                load = Load(load_options, target, [operation_script], WorkerSlot())
+                load = Load(load_options, target, [operation_script])
                 return Engine(*self.for_engine(load), tables=operation_script.own_tables)
 
             remedy = self.remedy(options, program)
@@ -499,8 +497,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             if is_elsewhere:
                 self.assure_allowed(options, [program])
             with self.targets.open(options, [program], untold) as server:
-                facts = {} if is_elsewhere else facts_of(target, options)
-                yield replace(server, **facts)
+                yield server if is_elsewhere else opened_here(server, target, options)
 
         test = self.test(options, name, [program], custom_program, **settings)
         return Stage(options.target, [test], open_target)

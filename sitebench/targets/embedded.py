@@ -6,16 +6,19 @@ The process runs a suite's module, which calls `serve` of `sitebench.system.chil
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sitebench.system.child import Child, Service
 from sitebench.system.version import version
 from sitebench.targets.in_process import NativeServer, stopping
 from sitebench.targets.limits import Limits, confine
-from sitebench.targets.open_target import Known
+from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import Trust, trusting
+
+_T = TypeVar("_T", bound=OpenTarget[Any])
 
 _START_S = 600.0
 """Time limit for making or copying a million people, which takes seconds on a fast machine."""
@@ -23,6 +26,7 @@ _NOT_SETTINGS = {"host", "port", "admin_password"}
 
 
 def open_child(
+    make: Callable[[str, Mapping[str, Any]], _T],
     module: str,
     config: Mapping[str, Any],
     trust: Trust,
@@ -30,10 +34,10 @@ def open_child(
     limits: Limits | None = None,
     data: Path | None = None,
     **request: Any,
-) -> tuple[str, dict[str, Any], Known]:
-    """Start a suite's server; return its host, its first answer, and the fields of its OpenTarget.
+) -> _T:
+    """Start a suite's server, and return its target.
 
-    `data` is the folder of the target's files, if any.
+    `make` gets the host and the server's first answer; `data` is the folder of its files, if any.
     """
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confine(limits, data))
@@ -44,22 +48,22 @@ def open_child(
     opened.callback(child.stop)
     ca = child.ready["ca"]
     threads = config.get("threads", 1)
-    fields: Known = {
-        "pid": child.pid,
-        "cores": threads if limits is None else min(threads, limits.processors or threads),
-        "disposable": True,
-        "alive": lambda: child.alive,
-        "stop": opened.close,
-        "counters": child.ask,
-        "trust": trust if ca is None else trusting(trust, ca),
-        "ca": ca,
-        "facts": {
+    return replace(
+        make(config["host"], child.ready),
+        pid=child.pid,
+        cores=threads if limits is None else min(threads, limits.processors or threads),
+        disposable=True,
+        alive=lambda: child.alive,
+        stop=opened.close,
+        counters=child.ask,
+        trust=trust if ca is None else trusting(trust, ca),
+        ca=ca,
+        facts={
             "version": f"sitebench {version()}",
             "configuration": {k: v for k, v in config.items() if k not in _NOT_SETTINGS},
             **({} if limits is None else {"limits": str(limits)}),
         },
-    }
-    return config["host"], child.ready, fields
+    )
 
 
 def service(server: NativeServer, opened: contextlib.ExitStack) -> Service:

@@ -7,11 +7,12 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from sitebench.system.closing import Closing
 from sitebench.system.native_errors import translated
-from sitebench.targets.open_target import Known
+from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import ServerTls, Trust, ca_file
 from sitebench.targets.tls_options import TlsOptions
 
@@ -30,6 +31,7 @@ class NativeServer(Protocol):
 
 _S = TypeVar("_S", bound=NativeServer)
 _C = TypeVar("_C", bound="InProcess[Any]")
+_T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 class InProcess(Closing, Generic[_S]):
@@ -77,14 +79,11 @@ def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
 
 
-def facts_of(server: InProcess[Any], options: TlsOptions) -> Known:
-    return {
-        "pid": os.getpid(),
-        "cores": server.threads,
-        "disposable": True,
-        "trust": Trust.from_options(options),
-        "ca": options.tls_ca,
-    }
+def opened_here(target: _T, server: InProcess[Any], options: TlsOptions) -> _T:
+    """Return the target that a server of this process is."""
+    trust, ca = Trust.from_options(options), options.tls_ca
+    cores = server.threads
+    return replace(target, pid=os.getpid(), cores=cores, disposable=True, trust=trust, ca=ca)
 
 
 def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Generic, Protocol, Self, TypedDict, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import msgspec
 
@@ -29,18 +29,6 @@ class ServerAddress(Protocol):
 _OF_HERE = ("pid", "cores", "alive", "stop", "counters", "facts", "ca")
 
 _A = TypeVar("_A", bound=ServerAddress)
-
-
-class Known(TypedDict, total=False):
-    pid: int
-    cores: int
-    disposable: bool
-    alive: Callable[[], bool]
-    stop: Callable[[], None]
-    counters: Callable[[], dict[str, int]]
-    facts: Mapping[str, Any]
-    trust: Trust
-    ca: str | None
 
 
 def _lives() -> bool:

@@ -11,11 +11,15 @@ from ils_bench.options import IlsOptions
 from ils_bench.points import engine_config as directory_config
 from ils_bench.sequences import ADD
 from ils_bench.targets.address import DirectoryAddress
+from ils_bench.targets.target import OpenDirectory
 from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
 from ps_bench.points import engine_config as site_config
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
+from sitebench.http.site import OpenSite
+from sitebench.suite_base.points import Load
+from tests.support.people import BASE
 
 CHANCE = Random(1997)
 RATES = [1.0, 0.1, 5_000.0, 10_000 / 3, 123_456.789, 1e-3, 2.0**40, *(CHANCE.uniform(0, 1e6),) * 20]
@@ -37,13 +41,10 @@ def test_worker_of_a_test_without_a_rate_gets_no_rate() -> None:
 
 def test_engine_rates_of_all_workers_add_up() -> None:
     rate, count = 1_000.0, 3
-    address = DirectoryAddress("127.0.0.1", 389)
+    target = OpenDirectory("any", DirectoryAddress("127.0.0.1", 389), BASE)
+    options = IlsOptions(rate=rate)
     told = [
-        json.loads(
-            directory_config(
-                IlsOptions(rate=rate), address, [ADD], slot=WorkerSlot(n, count), first_added=0
-            )
-        )
+        json.loads(directory_config(Load(options, target, [ADD], WorkerSlot(n, count))))
         for n in range(count)
     ]
     assert sum(each["schedule"]["rate"] for each in told) == rate
@@ -51,11 +52,10 @@ def test_engine_rates_of_all_workers_add_up() -> None:
 
 
 def test_people_created_by_workers_at_sites_never_collide() -> None:
-    options, address = PsOptions(entries=500), SiteAddress("127.0.0.1", 80)
+    options, scenarios = PsOptions(entries=500), [built_in("scenario")]
+    site = OpenSite("any", SiteAddress("127.0.0.1", 80))
     adds = [
-        json.loads(site_config(options, address, [built_in("scenario")], slot=WorkerSlot(n, 4)))[
-            "adds"
-        ]
+        json.loads(site_config(Load(options, site, scenarios, WorkerSlot(n, 4))))["adds"]
         for n in range(4)
     ]
     ends = [each["start"] + each["keys"] for each in adds]

@@ -19,7 +19,9 @@ from ps_bench.points import engine_config
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
+from sitebench.http.site import OpenSite
 from sitebench.scenario.script import from_text
+from sitebench.suite_base.points import Load
 
 PEOPLE = 100
 PAGES = from_text(
@@ -58,10 +60,10 @@ def site() -> Iterator[Site]:
 
 
 def engines(site: Site, processes: int, options: PsOptions) -> Iterator[Engine]:
-    address = SiteAddress("127.0.0.1", site.server_address[1])
+    target = OpenSite("site", SiteAddress("127.0.0.1", site.server_address[1]))
     for index in range(processes):
         slot = WorkerSlot(index, processes)
-        yield Engine(engine_config(options, address, [PAGES], slot=slot))
+        yield Engine(engine_config(Load(options, target, [PAGES], slot)))
 
 
 @pytest.mark.parametrize("processes", [1, 4, 8])

@@ -17,8 +17,8 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory, PortableUsers
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.scenario.script import Script, from_text
+from sitebench.suite_base.points import Load
 from tests.support.people import BASE, small_population
 from tests.support.relay import delaying, relayed
 
@@ -31,9 +31,7 @@ def lanes(port: int, sequence: Script, **more: Any) -> Iterator[Ldap3Lanes]:
     deaf = SimpleNamespace(events=SimpleNamespace(request=SimpleNamespace(fire=lambda **_: None)))
     target = OpenDirectory("relayed", DirectoryAddress("127.0.0.1", port), BASE)
     options = IlsOptions(entries=50, base=BASE, **more)
-    config = engine_config(
-        options, target.address, [sequence], slot=WorkerSlot(), first_added=1_000
-    )
+    config = engine_config(Load(options, target, [sequence], first_added=1_000))
     running = Ldap3Lanes(deaf, target, PortableUsers(config, PEOPLE), options=options)
     running.start_lanes(sequence.name, 1)
     yield running

@@ -27,12 +27,15 @@ from ils_bench.sequences import (
 )
 from ils_bench.suite import SUITE
 from ils_bench.targets.address import DirectoryAddress
+from ils_bench.targets.target import OpenDirectory
 from sitebench import LdapDirectory
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.scenario import script
 from sitebench.scenario.script import from_text
+from sitebench.suite_base.points import Load
 from tests.engine.wire import LDAP_OPTIONS, Case
 from tests.support.cli import in_process
+from tests.support.people import BASE
 
 
 def test_sequence_is_written_as_the_text_of_a_scenario() -> None:
@@ -176,15 +179,9 @@ def test_repr_of_a_sequence_hides_the_password() -> None:
 
 def test_processes_divide_added_people_and_the_rate_and_draw_independently() -> None:
     options = IlsOptions(rate=900.0, seed=5, threads=2)
-    found = json.loads(
-        engine_config(
-            options,
-            DirectoryAddress("127.0.0.1", 389),
-            [sequences.LOOKUP],
-            slot=WorkerSlot(2, 3),
-            first_added=77,
-        )
-    )
+    target = OpenDirectory("any", DirectoryAddress("127.0.0.1", 389), BASE)
+    load = Load(options, target, [sequences.LOOKUP], WorkerSlot(2, 3), first_added=77)
+    found = json.loads(engine_config(load))
     assert found["schedule"] == {"kind": "open", "rate": 300.0, "arrivals": "poisson"}
     assert found["keys"] == {"choice": "uniform", "seed": 5, "engine": 2}
     assert found["adds"] == {"start": 77, "keys": 1_000_000}

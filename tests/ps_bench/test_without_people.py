@@ -8,9 +8,10 @@ import pytest
 from ps_bench.options import PsOptions
 from ps_bench.points import engine_config
 from sitebench._engine import Engine, StepStats
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
+from sitebench.http.site import OpenSite
 from sitebench.scenario.script import from_text
+from sitebench.suite_base.points import Load
 from tests.support.http_server import page
 from tests.support.waiting import eventually
 
@@ -28,7 +29,7 @@ def address() -> Iterator[SiteAddress]:
 
 
 def test_native_lanes_send_requests_of_one_anonymous_visitor(address: SiteAddress) -> None:
-    config = engine_config(OPTIONS, address, [SCENARIO], slot=WorkerSlot())
+    config = engine_config(Load(OPTIONS, OpenSite("site", address), [SCENARIO]))
     assert json.loads(config)["target"]["size"] == 1
     engine = Engine(config, None)
     engine.start_lanes("files", 1)

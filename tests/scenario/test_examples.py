@@ -12,10 +12,11 @@ from ils_bench.options import IlsOptions
 from ils_bench.points import engine_config
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import Identity
+from ils_bench.targets.target import OpenDirectory
 from sitebench import LdapDirectory
 from sitebench._engine import Engine, Snapshot
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.scenario import script
+from sitebench.suite_base.points import Load
 
 FOLDER = Path(__file__).parents[2] / "examples" / "ldap"
 EXAMPLES = sorted(FOLDER.glob("*.toml"))
@@ -61,10 +62,10 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LdapDirector
 def run(example: script.Script, directory: LdapDirectory) -> Snapshot:
     """Run a scenario for half a second with its number of users and short pauses."""
     options = IlsOptions(target=directory.url, threads=1)
-    address = parse_address(directory.url)
-    slot, tables = WorkerSlot(), {f"{example.name}/{k}": v for k, v in example.tables.items()}
+    target = OpenDirectory("served", parse_address(directory.url), options.base, MANAGER)
+    tables = {f"{example.name}/{k}": v for k, v in example.tables.items()}
     who_pause = [example.thinking(0.002)]
-    config = engine_config(options, address, who_pause, slot=slot, first_added=0, identity=MANAGER)
+    config = engine_config(Load(options, target, who_pause))
     engine = Engine(config, None, None, tables)
     try:
         engine.start_lanes(example.name, example.load.get("users", 4))

@@ -22,10 +22,10 @@ from ils_bench.targets.live import count_seeded, seed
 from ils_bench.targets.probe import probe
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Engine
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import SitebenchError
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import Spec, generate
+from sitebench.suite_base.points import Load
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls, Trust, key_password
 from tests.support.waiting import left_s
@@ -42,15 +42,8 @@ def ran(
 ) -> tuple[int, Counter[str]]:
     """Run lanes until enough operations have ended; return their number and all failures."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
-    config = engine_config(
-        options,
-        address,
-        [sequence],
-        slot=WorkerSlot(),
-        first_added=1_000,
-        identity=who,
-        trust=trust,
-    )
+    target = OpenDirectory("foreign", address, options.base, who, trust=trust)
+    config = engine_config(Load(options, target, [sequence], first_added=1_000))
     engine = Engine(config, generate(PEOPLE).population)
     ended, failures = 0, Counter[str]()
     give_up = time.monotonic() + left_s()

@@ -18,12 +18,12 @@ from ps_bench.options import PsOptions
 from ps_bench.points import engine_config
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench._engine import Engine
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import TlsFailed
 from sitebench.http.address import SiteAddress, parse_address
-from sitebench.http.site import probe
+from sitebench.http.site import OpenSite, probe
 from sitebench.scenario.script import Script
 from sitebench.seeders.upd import UpdSpec, visitors
+from sitebench.suite_base.points import Load
 from sitebench.targets.tls import ServerTls, Trust
 from tests.support.cli import in_process
 from tests.support.programs import required_program
@@ -39,7 +39,7 @@ def ran(address: SiteAddress, trust: Trust, scenario: Script) -> Counter[str]:
     """Run lanes until enough passes have ended; return their failures by kind."""
     options = PsOptions(entries=PEOPLE, threads=1)
     people = visitors(UpdSpec(PEOPLE))
-    config = engine_config(options, address, [scenario], slot=WorkerSlot(), trust=trust)
+    config = engine_config(Load(options, OpenSite("site", address, trust=trust), [scenario]))
     engine = Engine(config, people)
     ended, failures, give_up = 0, Counter[str](), time.monotonic() + left_s()
     try:

@@ -14,6 +14,7 @@ from msgspec import structs
 from ils_bench.options import IlsOptions
 from ils_bench.points import engine_config as of_directory
 from ils_bench.targets.address import parse_address
+from ils_bench.targets.target import OpenDirectory
 from ps_bench.options import PsOptions
 from ps_bench.points import engine_config as of_site
 from sitebench._engine import Engine, Snapshot
@@ -22,14 +23,15 @@ from sitebench.counts.metrics import Counter as Sum
 from sitebench.counts.source import StepTotals
 from sitebench.counts.stages import Stages
 from sitebench.counts.tally import Tally
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import SiteAddress
+from sitebench.http.site import OpenSite
 from sitebench.measure.objective import Objective
 from sitebench.measure.summarise import summarise
 from sitebench.monitor.monitor import Monitor
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase, Windows
 from sitebench.scenario.script import HTTP, Script, from_text
+from sitebench.suite_base.points import Load
 from tests.truth.figures import Key, Reported, Row, Span, Times
 from tests.truth.log import SLOW_S
 
@@ -187,11 +189,12 @@ def _engine(
     chosen = {name: load[name] for name in ("rate", "arrivals", "timeout") if name in load}
     if scripts[0].protocol == HTTP:
         site = PsOptions(entries=1, threads=threads, stages=stages, **chosen)
-        config = of_site(site, SiteAddress("127.0.0.1", port), scripts, slot=WorkerSlot())
+        open_site = OpenSite("site", SiteAddress("127.0.0.1", port))
+        config = of_site(Load(site, open_site, scripts))
     else:
         options = IlsOptions(threads=threads, stages=stages, **chosen)
         address = parse_address(f"ldap://127.0.0.1:{port}")
-        config = of_directory(options, address, scripts, slot=WorkerSlot(), first_added=0)
+        config = of_directory(Load(options, OpenDirectory("any", address, options.base), scripts))
     return Engine(config, None, None, tables)
 
 

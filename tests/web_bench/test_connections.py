@@ -13,7 +13,7 @@ import pytest
 
 from sitebench._engine import Engine
 from sitebench.counts.source import StepTotals
-from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.suite_base.points import Load
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from tests.support.cli import in_process
 from tests.support.http_server import Server, page
@@ -128,7 +128,7 @@ LINE = re.compile(r'^(\S+) .*"GET (\S+) HTTP/1.\d" (\d+)')
 def loaded(workload: Workload, target: OpenWeb, *, keepalive: bool) -> dict[str, StepTotals]:
     """Load a server until a hundred requests are answered completely; return every step."""
     options = WebOptions(threads=1, keepalive=keepalive)
-    engine = Engine(engine_config(options, target, [workload], slot=WorkerSlot()))
+    engine = Engine(engine_config(Load(options, target, [workload])))
     engine.start_lanes(workload.name, LANES)
     found: dict[str, StepTotals] = {}
 

@@ -226,7 +226,16 @@ def _open_embedded(
         "threads": options.target_threads,
         "docroot": None if docroot is None else str(docroot),
     }
-    host, ready, facts = open_child(
+
+    def at(host: str, ready: Mapping[str, Any]) -> OpenWeb:
+        address = SiteAddress(host, ready["port"])
+        secure = SiteAddress(host, ready["secure_port"], scheme="https") if with_tls else None
+        if secure is not None and options.tls:
+            address = secure
+        return OpenWeb("embedded", address, secure=secure, programs=PROGRAMS)
+
+    target = open_child(
+        at,
         "web_bench.targets.embedded",
         config,
         Trust.from_options(options),
@@ -236,14 +245,9 @@ def _open_embedded(
         access_log=options.access_log,
         cgi_program=options.cgi_program,
     )
-    clear = SiteAddress(host, ready["port"])
-    secure = SiteAddress(host, ready["secure_port"], scheme="https") if with_tls else None
-    if secure is not None and options.tls:
-        clear = secure
     limits = options.target_limits
     processors = (limits and limits.processors) or usable_cores()
     # Programs run on any core. With some requests over TLS there are two servers.
     runs_programs = not cgi.KINDS.isdisjoint(kinds)
     threads = options.target_threads * (2 if with_tls and not options.tls else 1)
-    facts["cores"] = processors if runs_programs else min(threads, processors)
-    return OpenWeb("embedded", clear, secure=secure, programs=PROGRAMS, **facts)
+    return replace(target, cores=processors if runs_programs else min(threads, processors))
