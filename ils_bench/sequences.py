@@ -20,10 +20,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ils_bench.quick import plain, quote
 from sitebench._engine import profile_facts
@@ -303,53 +302,49 @@ class _Writer:
         if isinstance(step, Think):
             think = f'think = "{step.mean_ms:.6f}ms"\ndistribution = {quote(step.distribution)}'
             return f"\n[[{table}]]\n{think}\n"
-        lines = "\n".join(self._request(step))
-        return f"\n[[{table}]]\nname = {quote(step.label)}\n{lines}\n"
+        lines = self._identity(step) if isinstance(step, Bind) else self._request(step)
+        return "\n".join((f"\n[[{table}]]", f"name = {quote(step.label)}", *lines, ""))
 
     def _request(self, step: Step) -> list[str]:
-        write = _WRITERS.get(type(step))
-        if write is None:
-            raise self._bad(f"has a step {step.label!r} of its own", "use those of sitebench")
-        return write(self, step)
-
-    def _compare(self, step: Compare) -> list[str]:
-        data = self._person(step.person)
-        value = quote(f"{{{data}.{step.attribute}}}")
-        return [_data_of("compare", data), f"entry = {{ {quote(step.attribute)} = {value} }}"]
-
-    def _add(self, step: Add) -> list[str]:
-        data = self._person(step.person, adds=True)
-        return [_data_of("add", data), f"entry = {quote(data)}"]
-
-    def _delete(self, step: Delete) -> list[str]:
-        return [_data_of("delete", self._person(step.person))]
-
-    def _modify(self, step: Modify) -> list[str]:
-        return [_data_of("modify", self._person(step.person)), f"change = {_changes(step.changes)}"]
-
-    def _refresh(self, step: Refresh) -> list[str]:
-        return [_data_of("refresh", self._person(step.person)), f'ttl = "{step.ttl_s}s"']
-
-    def _retrieve(self, step: Retrieve) -> list[str]:
-        self._data["everyone"] = _SEEDED
-        expect = 'every = "everyone", entries = "all"'
-        return [
-            f"search = {quote(self._everyone())}",
-            *self._scope(),
-            *_attributes(step.attributes),
-            *([f"size_limit = {step.size_limit}"] if step.size_limit else []),
-            f'expect = {{ result = ["success", "sizeLimitExceeded"], {expect} }}',
-        ]
-
-    def _search(self, step: Search) -> list[str]:
-        entries = step.expect_entries
-        return [
-            f"search = {quote(plain(step.filter))}",
-            *([f"base = {quote(plain(step.base))}"] if step.base else []),
-            f"scope = {quote('sub' if step.scope == 'subtree' else step.scope)}",
-            *_attributes(step.attributes),
-            *([] if entries is None else [f"expect.entries = {entries}"]),
-        ]
+        match step:
+            case Unbind():
+                lines = ['unbind = "main"']
+            case Lookup():
+                lines = self._lookup(step)
+            case Add(person):
+                data = self._person(person, adds=True)
+                lines = [_data_of("add", data), f"entry = {quote(data)}"]
+            case Delete(person):
+                lines = [_data_of("delete", self._person(person))]
+            case Modify(changes, person):
+                lines = [_data_of("modify", self._person(person)), f"change = {_changes(changes)}"]
+            case Refresh(ttl_s, person):
+                lines = [_data_of("refresh", self._person(person)), f'ttl = "{ttl_s}s"']
+            case Compare(attribute, person):
+                data = self._person(person)
+                value = quote(f"{{{data}.{attribute}}}")
+                lines = [_data_of("compare", data), f"entry = {{ {quote(attribute)} = {value} }}"]
+            case Retrieve(attributes, size_limit):
+                self._data["everyone"] = _SEEDED
+                expect = 'every = "everyone", entries = "all"'
+                lines = [
+                    f"search = {quote(self._everyone())}",
+                    *self._scope(),
+                    *_attributes(attributes),
+                    *([f"size_limit = {size_limit}"] if size_limit else []),
+                    f'expect = {{ result = ["success", "sizeLimitExceeded"], {expect} }}',
+                ]
+            case Search(condition, base, scope, attributes, entries):
+                lines = [
+                    f"search = {quote(plain(condition))}",
+                    *([f"base = {quote(plain(base))}"] if base else []),
+                    f"scope = {quote('sub' if scope == 'subtree' else scope)}",
+                    *_attributes(attributes),
+                    *([] if entries is None else [f"expect.entries = {entries}"]),
+                ]
+            case _:
+                raise self._bad(f"has a step {step.label!r} of its own", "use those of sitebench")
+        return lines
 
     def _identity(self, step: Bind) -> list[str]:
         lines = [f"bind = {quote(plain(step.dn))}"]
@@ -410,19 +405,6 @@ class _Writer:
 
 
 _SEEDED = 'people = "seeded"'
-_WRITERS: dict[type[Step], Callable[[_Writer, Any], list[str]]] = {
-    Bind: _Writer._identity,
-    Unbind: lambda writer, step: ['unbind = "main"'],
-    Lookup: _Writer._lookup,
-    Compare: _Writer._compare,
-    Add: _Writer._add,
-    Delete: _Writer._delete,
-    Modify: _Writer._modify,
-    Refresh: _Writer._refresh,
-    Retrieve: _Writer._retrieve,
-    Search: _Writer._search,
-}
-"""Functions that write the lines of a step, by class of the step."""
 
 
 def _data_of(verb: str, data: str) -> str:
