@@ -122,13 +122,10 @@ def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str
 
 
 def _find(target: OpenDirectory, condition: str) -> str:
-    from ldap3 import SUBTREE
-
-    from ils_bench.targets.probe import connect
+    from ils_bench.targets.probe import connect, search
 
     with connect(target.address, target.who, target.trust, brief=True) as service:
-        service.search(target.base, condition, SUBTREE, attributes=["1.1"], size_limit=2)
-        entries = [entry for entry in service.response or () if entry["type"] == "searchResEntry"]
+        entries = search(service, target.base, condition, "SUBTREE", "1.1", most=2)
         result = service.result["description"]
     if len(entries) == 1:
         return str(entries[0]["dn"])
@@ -141,14 +138,11 @@ def _find(target: OpenDirectory, condition: str) -> str:
 
 def _state(service: Any, dn: str) -> Mapping[str, tuple[str, ...]]:
     """Return the readable attributes that a login can change; passwords become their schemes."""
-    from ldap3 import BASE
+    from ils_bench.targets.probe import read
 
-    service.search(dn, "(objectClass=*)", BASE, attributes=[*_WRITTEN, *_ENTRY, _HASH])
-    entries = [entry for entry in service.response or () if entry["type"] == "searchResEntry"]
-    attributes = entries[0]["raw_attributes"] if entries else {}
     return {
         name: tuple(sorted(_scheme(value) if name == _HASH else value.decode() for value in values))
-        for name, values in attributes.items()
+        for name, values in read(service, dn, *_WRITTEN, *_ENTRY, _HASH).items()
     }
 
 

@@ -31,7 +31,7 @@ from ils_bench.targets.live import assure_encrypted, open_live, seed
 from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.password_schemes import remedy_of
 from ils_bench.targets.people import spec_of, suffix_of
-from ils_bench.targets.probe import WrongBase, connect, exists, probe
+from ils_bench.targets.probe import WrongBase, connect, exists, probe, read
 from ils_bench.targets.profile import apply_profile, posix_group_is_auxiliary
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import (
@@ -185,12 +185,11 @@ def _first_difference(options: SeedOptions, population: Population) -> str:
     ):
         for number in range(min(population.size, _FIRST_KEYS)):
             dn = population.dn(number)
-            connection.search(dn, "(objectClass=*)", "BASE", attributes=["*"])
-            entry = next((e for e in connection.response if e["type"] == "searchResEntry"), None)
-            if entry is None:
+            attributes = read(connection, dn, "*")
+            if not attributes:
                 return f"; the first that is missing is {dn!r}"
             lines = [f"dn:: {b64encode(dn.encode()).decode()}"]
-            for name, values in entry["raw_attributes"].items():
+            for name, values in attributes.items():
                 lines += [f"{name}:: {b64encode(value).decode()}" for value in values]
             person = LdifCount(options.profile)
             person.feed(("\n".join(lines) + "\n\n").encode())

@@ -96,16 +96,13 @@ class DirectoryMonitor:
         self, base: str, *attributes: str, below: bool = True, subtree: bool = False
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the first cn, in lower case, and the attributes of each entry."""
-        import ldap3
+        from ils_bench.targets.probe import search
 
-        scope = ldap3.SUBTREE if subtree else ldap3.LEVEL if below else ldap3.BASE
-        self._connection.search(
-            f"{base},{_BASE}", "(objectClass=*)", scope, attributes=list(attributes)
-        )
-        for entry in self._connection.response or ():
-            if entry.get("type") == "searchResEntry":
-                first = str(entry["dn"]).partition(",")[0].partition("=")[2].lower()
-                yield first, entry["attributes"]
+        scope = "SUBTREE" if subtree else "LEVEL" if below else "BASE"
+        dn = f"{base},{_BASE}"
+        for entry in search(self._connection, dn, "(objectClass=*)", scope, *attributes):
+            first = str(entry["dn"]).partition(",")[0].partition("=")[2].lower()
+            yield first, entry["attributes"]
 
     def close(self) -> None:
         self._connection = None

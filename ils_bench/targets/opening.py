@@ -108,14 +108,11 @@ def assure_controls(target: OpenDirectory, programs: Sequence[Script]) -> None:
     needed = [(script, control) for script in programs for control in script.needed]
     if not needed:
         return
-    import ldap3
-
-    from ils_bench.targets.probe import connect
+    from ils_bench.targets.probe import connect, read
 
     with connect(target.address, target.who, target.trust, brief=True) as connection:
-        connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["supportedControl"])
-        attributes = connection.response[0]["raw_attributes"] if connection.response else {}
-    oids = {oid.decode(errors="replace") for oid in attributes.get("supportedControl", ())}
+        listed = read(connection, "", "supportedControl").get("supportedControl", ())
+    oids = {oid.decode(errors="replace") for oid in listed}
     for script, control in needed:
         if oids and control.oid not in oids:
             name = f"{control.name}" + f" ({control.oid})" * (control.name != control.oid)

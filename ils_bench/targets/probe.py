@@ -94,9 +94,7 @@ def missing(address: DirectoryAddress, who: Identity, entry: str, remedy: str) -
 
 def _naming_contexts(connection: Any) -> list[str]:
     """Return the suffixes in the root DSE (RFC 4512 5.1)."""
-    connection.search("", "(objectClass=*)", ldap3.BASE, attributes=["namingContexts"])
-    values = connection.response[0]["raw_attributes"] if connection.response else {}
-    names = values.get("namingContexts", ())
+    names = read(connection, "", "namingContexts").get("namingContexts", ())
     return [printable(name.decode(errors="replace")) for name in names]
 
 
@@ -230,6 +228,22 @@ def refusal(
         return error
 
 
+def search(
+    connection: Any, base: str, condition: str, scope: str, *attributes: str, most: int = 0
+) -> list[Any]:
+    """Return the entries of an answer, without references to other directories."""
+    connection.search(base, condition, scope, attributes=[*attributes], size_limit=most)
+    return [entry for entry in connection.response or () if entry["type"] == "searchResEntry"]
+
+
+def read(
+    connection: Any, dn: str, *attributes: str, condition: str = "(objectClass=*)"
+) -> dict[str, list[bytes]]:
+    """Return attributes of an entry; none if it is missing or hidden."""
+    entries = search(connection, dn, condition, ldap3.BASE, *attributes)
+    return entries[0]["raw_attributes"] if entries else {}
+
+
 def exists(connection: Any, dn: str) -> bool:
     connection.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["1.1"])
     return bool(connection.result["result"] == 0 and connection.response)
@@ -241,12 +255,11 @@ def find_entry(connection: Any, base: str, filter_: str, attribute: str) -> tupl
     The DN is empty if the directory hides it.
     """
     try:
-        connection.search(base, filter_, ldap3.SUBTREE, attributes=[attribute], size_limit=1)
+        entries = search(connection, base, filter_, ldap3.SUBTREE, attribute, most=1)
     except LDAPException:
         return "", False
-    for entry in connection.response or ():
-        if entry["type"] == "searchResEntry":
-            return str(entry["dn"]), bool(entry["raw_attributes"].get(attribute))
+    for entry in entries:
+        return str(entry["dn"]), bool(entry["raw_attributes"].get(attribute))
     return None if connection.result["result"] == _SUCCESS else ("", False)
 
 
@@ -255,8 +268,7 @@ def root_dse(
 ) -> dict[str, Any]:
     """Return vendor, version and classes in the root DSE (RFC 4512 5.1, RFC 3045)."""
     with connect(address, who, trust, brief=True) as connection:
-        connection.search("", "(objectClass=*)", ldap3.BASE, attributes=_ROOT_DSE_ATTRIBUTES)
-        attributes = connection.response[0]["raw_attributes"] if connection.response else {}
+        attributes = read(connection, "", *_ROOT_DSE_ATTRIBUTES)
     return {
         name: printable(", ".join(value.decode(errors="replace") for value in attributes[name]))
         for name in _ROOT_DSE_ATTRIBUTES

@@ -51,8 +51,11 @@ def _connected(options: DirectoryOptions) -> Any:
 
 
 def _profile(options: DirectoryOptions) -> Profile | None:
+    from ils_bench.targets.probe import read
+
     with _connected(options) as connection:
-        if _ACTIVE_DIRECTORY in _root_dse(connection).get("supportedCapabilities", ()):
+        capabilities = read(connection, "", "supportedCapabilities")
+        if _ACTIVE_DIRECTORY in capabilities.get("supportedCapabilities", ()):
             return "ad"
         classes = _classes(connection)
         if not classes or any(b"'rtperson'" in name.lower() for name in classes):
@@ -61,22 +64,15 @@ def _profile(options: DirectoryOptions) -> Profile | None:
 
 
 def _classes(connection: Any) -> list[bytes]:
-    (subschema, *_) = _root_dse(connection).get("subschemaSubentry") or [b""]
+    from ils_bench.targets.probe import read
+
+    root_dse = read(connection, "", "subschemaSubentry")
+    (subschema, *_) = root_dse.get("subschemaSubentry") or [b""]
     if not subschema:
         return []
     # A server shows the schema if a search asks for its class (RFC 4512 section 4.4).
-    schema = _read(connection, subschema.decode(), "objectClass=subschema", "objectClasses")
-    return schema.get("objectClasses", [])
-
-
-def _root_dse(connection: Any) -> dict[str, list[bytes]]:
-    return _read(connection, "", "objectClass=*", "supportedCapabilities", "subschemaSubentry")
-
-
-def _read(connection: Any, dn: str, condition: str, *attributes: str) -> dict[str, list[bytes]]:
-    connection.search(dn, f"({condition})", "BASE", attributes=list(attributes))
-    entries = [entry for entry in connection.response or () if entry["type"] == "searchResEntry"]
-    return dict(entries[0]["raw_attributes"]) if entries else {}
+    dn, condition = subschema.decode(), "(objectClass=subschema)"
+    return read(connection, dn, "objectClasses", condition=condition).get("objectClasses", [])
 
 
 def posix_group_is_auxiliary(options: DirectoryOptions) -> bool:
