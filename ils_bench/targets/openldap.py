@@ -15,11 +15,12 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ils_bench import schema
-from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.groups import GroupSpec, attribute_of, groups_of, ldif_of
 from ils_bench.targets.password_schemes import module_of
 from ils_bench.targets.people import suffix_of
@@ -29,17 +30,17 @@ from sitebench.errors import BadInput, MeasurementFailed, PortInUse, ProgramMiss
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
-from sitebench.system.child import Child, Service, lives, serve
+from sitebench.system.child import Service, serve
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate
-from sitebench.targets.limits import Limits, confine
-from sitebench.targets.tls import SYSTEM, Trust, trusting
+from sitebench.targets.embedded import open_child
+from sitebench.targets.limits import Limits
+from sitebench.targets.tls import SYSTEM, Trust
 from sitebench.verdict.warning import PointWarning, WarningKind
 
-_FILL_S = 3600.0
 _ANSWER_S = 30.0
 _LEAST_ROOM = 4 << 30
 """Size limit of an mdb database without people, with room for added people; it reserves no
@@ -76,27 +77,19 @@ def open_openldap(
     limits: Limits | None = None,
     groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    with contextlib.ExitStack() as opening:
-        confinement = opening.enter_context(confine(limits, Path(tempfile.gettempdir())))
-        host = confinement.host or "127.0.0.1"
-        request = {"people": people.to_dict(), "groups": groups, "scheme": scheme, "host": host}
-        module, hook = "ils_bench.targets.openldap", confinement.before
-        child = Child(module, request, timeout_s=_FILL_S, before=hook)
-        opened = opening.pop_all()
-    opened.callback(child.stop)
-    pid, ca = int(child.ready["pid"]), child.ready["ca"]
-    return OpenDirectory(
-        "openldap",
-        parse_address(child.ready["url"], start_tls=scheme == START_TLS),
-        people.base,
-        pid=pid,
-        cores=(limits and limits.processors) or usable_cores(),
-        disposable=True,
-        alive=lambda: child.alive and lives(pid),
-        stop=opened.close,
-        trust=trust if ca is None else trusting(trust, ca),
-        ca=ca,
-        facts={key: child.ready[key] for key in ("version", "configuration")},
+    def at(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
+        return OpenDirectory("openldap", DirectoryAddress(host, ready["port"], scheme), people.base)
+
+    return open_child(
+        at,
+        "ils_bench.targets.openldap",
+        {"threads": usable_cores()},
+        trust,
+        limits=limits,
+        data=Path(tempfile.gettempdir()),
+        people=people.to_dict(),
+        groups=groups,
+        scheme=scheme,
     )
 
 
@@ -114,20 +107,23 @@ def _start(request: dict[str, Any]) -> Service:
         write_ldif(generated.population, ldif, more=ldif_of(groups))
         fill(slapadd, config, ldif)
         ldif.unlink()
+        host = request["config"]["host"]
         if scheme != "ldap":
             ca, key = folder / "slapd.pem", folder / "slapd.key"
-            make_certificate(ca, key, request["host"])
+            make_certificate(ca, key, host)
             directives = f"TLSCertificateFile {_quote(ca)}\nTLSCertificateKeyFile {_quote(key)}\n"
             config.write_text(directives + config.read_text())
-        address = DirectoryAddress(request["host"], free_port(), scheme)
+        address = DirectoryAddress(host, free_port(), scheme)
         process = _launch(slapd, config, address, folder)
         opening.callback(_end, process)
         ready = {
-            "url": str(address),
+            "port": address.port,
             "pid": process.pid,
             "ca": None if ca is None else str(ca),
-            "version": _version(slapd),
-            "configuration": config.read_text().replace(str(folder), "..."),
+            "facts": {
+                "version": _version(slapd),
+                "configuration": config.read_text().replace(str(folder), "..."),
+            },
         }
         return Service(ready, opening.pop_all().close)
 

@@ -1,4 +1,4 @@
-"""A native server in a process of its own, so that its CPU time can be measured.
+"""A server in a process of its own, so that its CPU time can be measured.
 
 The process runs a suite's module, which calls `serve` of `sitebench.system.child`.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sitebench.system.child import Child, Service
+from sitebench.system.child import Child, Service, lives
 from sitebench.system.version import version
 from sitebench.targets.in_process import NativeServer, stopping
 from sitebench.targets.limits import Limits, confine
@@ -20,8 +20,8 @@ from sitebench.targets.tls import Trust, trusting
 
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
-_START_S = 600.0
-"""Time limit for making or copying a million people, which takes seconds on a fast machine."""
+_START_S = 3_600.0
+"""Time limit for making a million people, or for filling a slapd with them."""
 _NOT_SETTINGS = {"host", "port", "admin_password"}
 
 
@@ -46,14 +46,14 @@ def open_child(
         child = Child(module, request, timeout_s=_START_S, before=confinement.before)
         opened = opening.pop_all()
     opened.callback(child.stop)
-    ca = child.ready["ca"]
+    ca, pid = child.ready["ca"], child.ready.get("pid", child.pid)
     threads = config.get("threads", 1)
     return replace(
         make(config["host"], child.ready),
-        pid=child.pid,
+        pid=pid,
         cores=threads if limits is None else min(threads, limits.processors or threads),
         disposable=True,
-        alive=lambda: child.alive,
+        alive=lambda: child.alive and lives(pid),
         stop=opened.close,
         counters=child.ask,
         trust=trust if ca is None else trusting(trust, ca),
@@ -61,6 +61,7 @@ def open_child(
         facts={
             "version": f"sitebench {version()}",
             "configuration": {k: v for k, v in config.items() if k not in _NOT_SETTINGS},
+            **child.ready.get("facts", {}),
             **({} if limits is None else {"limits": str(limits)}),
         },
     )
