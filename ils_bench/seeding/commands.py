@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +22,7 @@ from ils_bench.seeding.destinations import (
     SlapdFolder,
     Stream,
     parse_destination,
+    with_base,
 )
 from ils_bench.seeding.logins import check_accounts, check_logins, write_accounts
 from ils_bench.targets import clean, journal
@@ -91,19 +93,6 @@ def verify_groups(target: OpenDirectory, groups: Groups) -> str:
     behaviour = "shows them as memberOf of people" if has_member_of else "keeps no memberOf"
     many = f"{plural(groups.count, 'group')} with {plural(members, 'member')}"
     return f"all {many} verified; it {behaviour}"
-
-
-def remove_groups_of(target: OpenDirectory, groups: Groups) -> str:
-    with bar(f"removing groups from {target.address}", groups.count) as move, translated():
-        return f"removed {plural(remove_groups(target.to_engine(), groups, move), 'group')}"
-
-
-def has_group(target: OpenDirectory, number: int) -> bool:
-    """Return whether a directory has a group of this number."""
-    from ils_bench.targets.probe import connect, exists
-
-    with connect(target.address, target.who, target.trust, brief=True) as connection:
-        return exists(connection, f"cn=group.{number},{target.base}")
 
 
 def seed_destination(options: SeedOptions, place: str, accounts: str | None = None) -> None:
@@ -202,7 +191,7 @@ def _first_difference(options: SeedOptions, population: Population) -> str:
 def _destination(options: SeedOptions, place: str) -> tuple[SeedOptions, Destination]:
     destination = parse_destination(place)
     if isinstance(destination, LiveDirectory):
-        options = _with_destination(options, destination)
+        options = with_base(replace(options, target=place))
         _warn(options)
         options = apply_profile(ask_password(options))
     return options, destination
@@ -226,10 +215,6 @@ def _and(groups: Groups | None) -> str:
     return "" if groups is None else f" and {plural(groups.count, 'group')}"
 
 
-def _with_destination(options: SeedOptions, destination: LiveDirectory) -> SeedOptions:
-    return replace(options, target=str(destination.address), base=destination.base or options.base)
-
-
 def _warn(options: SeedOptions) -> None:
     for warning in Trust.from_options(options).warnings():
         say(f"warning: {warning.message}; {warning.remedy}")
@@ -243,17 +228,16 @@ def _contents(
     move: _Move,
 ) -> Contents:
     match destination:
-        case Stream():
-            with open(0, "rb", closefd=False) as file:
-                return _read_ldif(file, people, move)
-        case LdifFile(path):
+        case Stream() | LdifFile():
+            path = 0 if isinstance(destination, Stream) else destination.path
             try:
-                with path.open("rb") as file:
+                with open(path, "rb", closefd=path != 0) as file:
                     return _read_ldif(file, people, move)
             except BadFile as error:
-                raise BadFile(f"{path}, {error.message}", error.remedy) from None
+                raise BadFile(f"{destination}, {error.message}", error.remedy) from None
             except OSError as error:
-                raise BadFile(f"cannot read {path}: {error.strerror}", "check the name") from error
+                problem = f"cannot read {destination}: {error.strerror}"
+                raise BadFile(problem, "check the name") from error
         case SlapdFolder(folder):
             return slapd_folder.read(folder, move, profile=people.profile)
         case LiveDirectory():
@@ -374,28 +358,20 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
     failures: list[SitebenchError] = []
     abandoned = _list_abandoned(options)
     _refuse_one_password_for_several(options, abandoned)
-    for reservation in abandoned:
+    removals = [partial(_clean_one, reservation, options) for reservation in abandoned]
+    removals += [partial(_remove_seeded, options)] * seeded
+    for remove in removals:
         # People in an unreachable directory stay in the journal, and the loop goes on.
-        with _deferring_errors(failures):
-            removed = plural(_clean_one(reservation, options), "person", "people")
-            say(f"{reservation.target}: removed {removed} from {reservation.base}")
-    if seeded:
-        with _deferring_errors(failures):
-            _remove_seeded(options)
-    elif not abandoned:
+        try:
+            remove()
+        except SitebenchError as failure:
+            failures.append(failure)
+    if not removals:
         say("nothing to clean up")
     for error in failures[:-1]:
         say(f"{error.message}\n  {error.remedy}")
     if failures:
         raise failures[-1]
-
-
-@contextmanager
-def _deferring_errors(failures: list[SitebenchError]) -> Iterator[None]:
-    try:
-        yield
-    except SitebenchError as error:
-        failures.append(error)
 
 
 @contextmanager
@@ -462,10 +438,10 @@ def _to_empty(options: SeedOptions) -> SeedOptions:
             "--seeded does not say which directory to empty",
             "name the directory with --target ldap://host:port",
         )
-    return _with_destination(options, destination)
+    return with_base(options)
 
 
-def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
+def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> None:
     # The journal records no TLS option except the scheme of the address.
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
     address = parse_address(reservation.target, start_tls=start_tls)
@@ -484,7 +460,8 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     total = reservation.stop - reservation.start
     refused = _or_forget(reservation.target, SitebenchError)
     with refused, bar(f"cleaning {reservation.target}", total) as move:
-        return clean.remove(reservation, target, move)
+        removed = plural(clean.remove(reservation, target, move), "person", "people")
+    say(f"{reservation.target}: removed {removed} from {reservation.base}")
 
 
 def _binder(bind_dn: str | None) -> str:
@@ -498,11 +475,15 @@ def _remove_seeded(options: SeedOptions) -> None:
     population = generate(people).population
     groups = _groups(options, parse_destination(options.target), population)
     # A directory can refuse to delete members of a group: groups are removed first.
+    number, kind = 0, ""
     if groups is not None:
-        say(f"{target.address}: {remove_groups_of(target, groups)} from {people.base}")
-    if has_group(target, 0 if groups is None else groups.count):
-        kind = "" if groups is None else "more "
-        say(f"{target.address}: {kind}groups are there, and stay; --groups N removes them")
+        number, kind = groups.count, "more "
+        with bar(f"removing groups from {target.address}", number) as move, translated():
+            removed = remove_groups(target.to_engine(), groups, move)
+        say(f"{target.address}: removed {plural(removed, 'group')} from {people.base}")
+    with connect(target.address, target.who, target.trust, brief=True) as connection:
+        if exists(connection, f"cn=group.{number},{target.base}"):
+            say(f"{target.address}: {kind}groups are there, and stay; --groups N removes them")
     reservation = journal.reserve(
         str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0
     )
