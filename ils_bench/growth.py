@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ils_bench.targets.clean import KEYS_OF_A_THREAD, Added
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Phase, Windows
-from sitebench.scenario.script import Operation, Script
+from sitebench.scenario.script import Script
 from sitebench.system.machine import MOST_THREADS, engine_threads
 from sitebench.verdict.warning import PointWarning, WarningKind
 
+_Row = tuple[str, str]
 _GROWN = 2
 """Growth of the directory, as a factor, above which the point has a warning."""
 
@@ -20,19 +21,11 @@ _GROWN = 2
 def entries_at_ends(
     entries: int, tallies: Mapping[str, Tally], programs: Sequence[Script]
 ) -> dict[str, int]:
-    growth = {phase: _growth(tally, programs) for phase, tally in tallies.items()}
+    added = {row for program in programs for row in program.adding}
+    removed = {row for program in programs for row in program.removing}
+    growth = {phase: _surplus(tally, added, removed) for phase, tally in tallies.items()}
     start = entries + growth.get(Phase.RAMP, 0) + growth.get(Phase.WARMUP, 0)
     return {"entries_start": start, "entries_end": start + growth.get(Phase.MEASURE, 0)}
-
-
-def _growth(tally: Tally, programs: Sequence[Script]) -> int:
-    added = 0
-    for program in programs:
-        for row, totals in tally.steps.items():
-            if row in program.adding | program.removing:
-                succeeded = totals.count - totals.failed
-                added += succeeded if row in program.adding else -succeeded
-    return added
 
 
 def count_added(
@@ -80,7 +73,11 @@ def warn_of_leftovers(
         for operation in script.operations:
             if operation.keeps or operation.adding:
                 continue
-            surplus = sum(_surplus(tally, operation) for tally in tallies.values())
+            added, removed = (
+                {(operation.name, name) for name, verb in operation.steps if verb == changing}
+                for changing in ("add", "delete")
+            )
+            surplus = sum(_surplus(tally, added, removed) for tally in tallies.values())
             if surplus > spec.users:
                 warnings.append(
                     PointWarning(
@@ -92,10 +89,9 @@ def warn_of_leftovers(
     return tuple(warnings)
 
 
-def _surplus(tally: Tally, operation: Operation) -> int:
-    added = 0
-    for name, verb in set(operation.steps):
-        if verb in ("add", "delete") and (totals := tally.steps.get((operation.name, name))):
-            succeeded = totals.count - totals.failed
-            added += succeeded if verb == "add" else -succeeded
-    return added
+def _surplus(tally: Tally, added: Set[_Row], removed: Set[_Row]) -> int:
+    """Return how many adds succeeded more than removals, by their rows."""
+    return sum(
+        ((row in added) - (row in removed)) * (totals.count - totals.failed)
+        for row, totals in tally.steps.items()
+    )

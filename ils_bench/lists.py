@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sitebench._engine import EngineError, Table
+from sitebench.errors import BadFile
 
 COMMA = ","
 FIELD = re.compile(r"[\w\-;. /()#+@&]+")
@@ -25,6 +26,16 @@ def file_and_columns(text: str) -> tuple[str, str]:
         return text, ""
     file, colon, columns = text.rpartition(":")
     return (file, columns) if colon else (text, "")
+
+
+def stamp_of(file: str, content: str, remedy: str) -> tuple[int, int]:
+    """Return time and size of a file, by which a cache knows whether it has changed."""
+    try:
+        stat = Path(file).stat()
+    except OSError as error:
+        message = f"cannot read the {content} in {file}: {error.strerror}"
+        raise BadFile(message, remedy) from error
+    return stat.st_mtime_ns, stat.st_size
 
 
 def separator_of(file: str) -> str:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 import msgspec
 
-from ils_bench.lists import file_and_columns, separator_of, show_columns
+from ils_bench.lists import file_and_columns, separator_of, show_columns, stamp_of
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.system.native_errors import translated
@@ -113,14 +112,8 @@ def names_of(text: str) -> Names:
     if not is_list(text):
         return Names(text)
     file, attribute = file_and_columns(text.removeprefix(_FILE))
-    try:
-        stat = Path(file).stat()
-    except OSError as error:
-        raise BadFile(
-            f"cannot read the names in {file}: {error.strerror}",
-            "name a file with a name in each line, FILE.csv:mail or FILE.csv:COLUMN=ATTRIBUTE",
-        ) from error
-    return _read(file, attribute, (stat.st_mtime_ns, stat.st_size))
+    remedy = "name a file with a name in each line, FILE.csv:mail or FILE.csv:COLUMN=ATTRIBUTE"
+    return _read(file, attribute, stamp_of(file, "names", remedy))
 
 
 @lru_cache(maxsize=1)

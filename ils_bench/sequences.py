@@ -1,16 +1,9 @@
 """Scenarios of one virtual user that are written in Python, and the suite's scenario files.
 
-A `Sequence` is data: it writes the text of a scenario. A locustfile may have sequences of its own:
-
-    prefix = Sequence(
-        "prefix",
-        (Connect(), Bind(), Repeat(50, (Search(filter="(cn=Anna*)"),)), Unbind()),
-        counts="search",
-    )
-
-`counts` names the step that is an operation in results; with `sequence`, all steps together are one
-operation. A step's `name` distinguishes steps of one kind: Table 3 looks up other people, and the
-user.
+A `Sequence` is data: it writes the text of a scenario. A locustfile may have sequences of its own
+(docs/sequences.md). `counts` names the step that is an operation in results; with `sequence`, all
+steps together are one operation. A step's `name` distinguishes steps of one kind: Table 3 looks up
+other people, and the user.
 
 `scenarios/` has a file for each operation of the paper's Tables 2 and 3 (pages 8 and 9); some
 profiles have files of their own.

@@ -1,14 +1,4 @@
-"""Locust users that run a sequence: import this in a locustfile, and subclass.
-
-    from ils_bench.sequences import Bind, Connect, Repeat, Search, Sequence, Unbind
-    from ils_bench.users import SequenceUser
-
-    class PrefixUser(SequenceUser):
-        sequence = Sequence(
-            "prefix",
-            (Connect(), Bind(), Repeat(50, (Search(filter="(cn=Anna*)"),)), Unbind()),
-            counts="search",
-        )
+"""Locust users that run a sequence: import this in a locustfile, and subclass (docs/sequences.md).
 
 The import adds the options and the lanes of this suite to Locust.
 """

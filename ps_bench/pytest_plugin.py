@@ -1,16 +1,4 @@
-"""Real personalized sites as pytest fixtures: `personalized_site`, `user_property_db`.
-
-    def test_a_visitor_is_greeted(personalized_site):
-        page = urllib.request.urlopen(personalized_site.url + "/enter?user=7").read()
-        ...
-
-Each test gets a site or database of its own, as it would get a `tmp_path`; markers set arguments:
-
-    @pytest.mark.personalized_site(entries=20)
-
-Keyword arguments are as in `sitebench.PersonalizedSite`. To share a site, make it in a fixture of
-your own with `personalized_site_factory`, which closes its sites when the session ends.
-"""
+"""Personalized sites as pytest fixtures: `personalized_site`, `user_property_db` (docs/pytest.md)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ils_bench.lists import FIELD, file_and_columns, separator_of, show_columns
+from ils_bench.lists import FIELD, file_and_columns, separator_of, show_columns, stamp_of
 from sitebench._engine import Table
 from sitebench.errors import BadFile
 from sitebench.system.native_errors import translated
@@ -56,14 +56,8 @@ class Accounts(msgspec.Struct, frozen=True):
 def accounts_of(text: str) -> Accounts:
     """Read the accounts of FILE or FILE:COLUMN=password,...; errors name the line."""
     file, column_words = file_and_columns(text)
-    try:
-        stat = Path(file).stat()
-    except OSError as error:
-        raise BadFile(
-            f"cannot read the accounts in {file}: {error.strerror}",
-            "name a CSV file with the columns dn or uid, and password",
-        ) from error
-    return _read(file, column_words, (stat.st_mtime_ns, stat.st_size))
+    remedy = "name a CSV file with the columns dn or uid, and password"
+    return _read(file, column_words, stamp_of(file, "accounts", remedy))
 
 
 @lru_cache(maxsize=1)

@@ -95,7 +95,7 @@ class Care:
 
     def begin(self) -> None:
         """Raise if an account would receive too many wrong passwords in this run."""
-        sent = self._send()
+        sent = self._facts().get(_SENT, 0)
         # Each run of a comparison would use the same accounts.
         pairs = self._wrong and COMPARED in self._facts()
         if pairs or sent + 1 + self._wrong > _MOST:
@@ -128,11 +128,7 @@ class Care:
             )
 
     def note_refusal(self) -> None:
-        self._note(self._send() + 1)
-
-    def _send(self) -> int:
-        sent: int = self._facts().get(_SENT, 0)
-        return sent
+        self._note(self._facts().get(_SENT, 0) + 1)
 
     def _facts(self) -> dict[str, Any]:
         return {} if self._store is None else self._store.manifest()

@@ -7,7 +7,6 @@ the load.
 from __future__ import annotations
 
 import contextlib
-import errno
 import socket
 import ssl
 from collections.abc import Callable
@@ -21,14 +20,12 @@ from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.reading import AnswerLimits, NonsenseError, limited_connection
 from sitebench.errors import (
     BadInput,
-    OutOfPorts,
     SitebenchError,
     TargetTalksNonsense,
-    TargetUnreachable,
     WrongPassword,
     printable,
 )
-from sitebench.measure.diagnosis import PORTS_REMEDY
+from sitebench.measure.diagnosis import unreachable
 from sitebench.seeders import DEFAULT_BASE
 from sitebench.targets.deadline import Deadline
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
@@ -199,12 +196,7 @@ def _reach(address: DirectoryAddress, deadline: Deadline) -> None:
         place = (address.host, address.port)
         socket.create_connection(place, deadline.remaining(_SILENCE_S)).close()
     except OSError as error:
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
-        raise TargetUnreachable(
-            f"nothing answers at {address}: {error.strerror or error}",
-            "check host and port, and that the directory is running",
-        ) from error
+        raise unreachable(address, error, "directory") from error
 
 
 def _refuse(address: DirectoryAddress, who: Identity, result: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import http.client
 import io
@@ -14,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable
+from sitebench.errors import TargetTalksNonsense
 from sitebench.http.address import SiteAddress, parse_address
-from sitebench.measure.diagnosis import PORTS_REMEDY
+from sitebench.measure.diagnosis import unreachable
 from sitebench.suite_base.options import SuiteOptions
 from sitebench.targets.deadline import Deadline
 from sitebench.targets.open_target import OpenTarget
@@ -144,12 +143,7 @@ def _connect(
     except OSError as error:
         if deadline.is_over:
             raise _late(address, deadline) from error
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
-        raise tls_failed(address, error) or TargetUnreachable(
-            f"nothing answers at {address}: {error.strerror or error}",
-            "check host and port, and that the site is running",
-        ) from error
+        raise tls_failed(address, error) or unreachable(address, error, "site") from error
 
 
 @dataclass(frozen=True)

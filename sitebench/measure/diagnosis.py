@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from sitebench.errors import (
     Leak,
     OutOfDescriptors,
@@ -67,3 +69,13 @@ def void(result: PointResult) -> SitebenchError | None:
             "people"
         )
     return error(message, remedy)
+
+
+def unreachable(address: object, error: OSError, server: str) -> SitebenchError:
+    """Return the error to raise if a connection to an address cannot be opened."""
+    if error.errno == errno.EADDRNOTAVAIL:
+        return OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY)
+    return TargetUnreachable(
+        f"nothing answers at {address}: {error.strerror or error}",
+        f"check host and port, and that the {server} is running",
+    )

@@ -33,7 +33,7 @@ class Trust(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_options(cls, options: TlsOptions) -> Trust:
-        _check_pair(options)
+        _check_pair(options.tls_cert, options.tls_key)
         return cls(
             None if options.tls_ca is None else _authorities(options.tls_ca),
             options.tls_insecure,
@@ -66,8 +66,7 @@ class Trust(msgspec.Struct, frozen=True):
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        if (self.cert is None) != (self.key is None):
-            raise _lone()
+        _check_pair(self.cert, self.key)
         if self.cert is not None:
             password = key_password(self.key_password_file)
             try:
@@ -116,13 +115,9 @@ def key_password(path: str | None) -> str | None:
     return secret.read(path, "key's password file", secret.KEY_PASSWORD)
 
 
-def _check_pair(options: TlsOptions | TlsServeOptions) -> None:
-    if (options.tls_cert is None) != (options.tls_key is None):
-        raise _lone()
-
-
-def _lone() -> BadInput:
-    return BadInput("--tls-cert and --tls-key go together", "give both, or neither")
+def _check_pair(cert: str | None, key: str | None) -> None:
+    if (cert is None) != (key is None):
+        raise BadInput("--tls-cert and --tls-key go together", "give both, or neither")
 
 
 def check_tls(
@@ -162,7 +157,7 @@ class ServerTls(msgspec.Struct, frozen=True):
                     "give --tls-cert and --tls-key, or --tls self-signed",
                 )
             return None
-        _check_pair(options)
+        _check_pair(options.tls_cert, options.tls_key)
         if self_signed and options.tls_cert is not None:
             raise BadInput("--tls self-signed and --tls-cert exclude each other", "give only one")
         return cls(
