@@ -1,4 +1,4 @@
-"""Personalized sites as pytest fixtures: `personalized_site`, `user_property_db` (docs/pytest.md)."""
+"""Web sites as pytest fixtures: `personalized_site`, `user_property_db` (docs/pytest.md)."""
 
 from __future__ import annotations
 

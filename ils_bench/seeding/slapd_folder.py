@@ -18,12 +18,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from select import PIPE_BUF
 from typing import IO
 
 import psutil
 
-from ils_bench.targets.openldap import DATA, cannot_load, find, write_config
+from ils_bench.targets import openldap
+from ils_bench.targets.openldap import DATA, find, last_line_of, write_config
 from sitebench._engine import Contents, LdifCount
 from sitebench.errors import BadInput
 from sitebench.seeders import Profile
@@ -31,7 +31,6 @@ from sitebench.seeders.ldif import pieces
 from sitebench.seeders.people import People, Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.native_errors import translated
-from sitebench.system.programs import last_line
 from sitebench.units import plural
 
 _Progress = Callable[[int], object]
@@ -86,7 +85,7 @@ def read(
                 progress(count.people)
         if slapcat.returncode != 0:
             raise BadInput(
-                f"slapcat cannot read {folder}: {_last_line(output)}",
+                f"slapcat cannot read {folder}: {last_line_of(output)}",
                 "name a folder that `sitebench ils seed --to slapd:` made",
             )
     with translated():
@@ -155,40 +154,5 @@ def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: 
         # A database without people can have containers, which cannot be added again.
         shutil.rmtree(folder / DATA)
         (folder / DATA).mkdir()
-    argv = [find("slapadd"), "-q", "-f", str(folder / "slapd.conf")]
-    with tempfile.TemporaryFile() as output:
-        # slapadd has its own session, so after Ctrl-C it still commits the entries in the pipe.
-        slapadd = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            pass_fds=[lock.fileno()],
-            bufsize=0,
-        )
-        with slapadd, contextlib.suppress(BrokenPipeError):
-            assert slapadd.stdin is not None
-            batches = pieces(people.population, present, people.spec.size, containers=present == 0)
-            for written, piece in batches:
-                for block in _whole_entries(piece):
-                    slapadd.stdin.write(block)
-                progress(written)
-        if slapadd.returncode != 0:
-            raise cannot_load(_last_line(output))
-
-
-def _whole_entries(piece: bytes) -> Iterator[bytes]:
-    """Yield blocks of entries that fit into an atomic write."""
-    start = 0
-    while start < len(piece):
-        end = piece.rfind(b"\n\n", start, start + PIPE_BUF)
-        if end < 0:
-            end = piece.find(b"\n\n", start)
-        yield piece[start : end + 2]
-        start = end + 2
-
-
-def _last_line(output: IO[bytes]) -> str:
-    output.seek(0)
-    return last_line(output.read().decode(errors="replace"))
+    batches = pieces(people.population, present, people.spec.size, containers=present == 0)
+    openldap.fill(folder / "slapd.conf", batches, progress, [lock.fileno()])

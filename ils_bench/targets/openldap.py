@@ -15,9 +15,11 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from select import PIPE_BUF
+from typing import IO, Any
 
 from ils_bench import schema
 from ils_bench.targets.address import DirectoryAddress
@@ -27,7 +29,7 @@ from ils_bench.targets.people import suffix_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import profile_facts
 from sitebench.errors import BadInput, MeasurementFailed, PortInUse, ProgramMissing
-from sitebench.seeders.ldif import write_ldif
+from sitebench.seeders.ldif import pieces
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
 from sitebench.system.child import Service, serve
@@ -95,18 +97,16 @@ def open_openldap(
 
 def _start(request: dict[str, Any]) -> Service:
     people, scheme, ca = Spec.from_dict(request["people"]), request["scheme"], None
-    slapd, slapadd = find("slapd"), find("slapadd")
+    slapd, size = find("slapd"), people.size
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
         spec = request["groups"]
         config = write_config(folder, people, with_groups=spec is not None)
-        ldif = folder / "people.ldif"
         generated = generate(people)
         make_hashes(generated)
         groups = groups_of(spec, generated.population, people.profile)
-        write_ldif(generated.population, ldif, more=ldif_of(groups))
-        fill(slapadd, config, ldif)
-        ldif.unlink()
+        entries_of_groups = ((size, entry) for entry in ldif_of(groups))
+        fill(config, chain(pieces(generated.population, 0, size), entries_of_groups))
         host = request["config"]["host"]
         if scheme != "ldap":
             ca, key = folder / "slapd.pem", folder / "slapd.key"
@@ -114,8 +114,11 @@ def _start(request: dict[str, Any]) -> Service:
             directives = f"TLSCertificateFile {_quote(ca)}\nTLSCertificateKeyFile {_quote(key)}\n"
             config.write_text(directives + config.read_text())
         address = DirectoryAddress(host, free_port(), scheme)
-        process = _launch(slapd, config, address, folder)
+        argv = [slapd, "-d", "0", "-f", str(config), "-h", f"{address}/"]
+        with (folder / "slapd.log").open("wb") as log:
+            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         opening.callback(_end, process)
+        _await_answer(process, address, folder)
         ready = {
             "port": address.port,
             "pid": process.pid,
@@ -223,36 +226,52 @@ def _core_schema() -> Path:
     )
 
 
-def fill(slapadd: str, config: Path, ldif: Path) -> float:
-    began = time.monotonic()
-    argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
-    process = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if process.returncode != 0:
-        raise cannot_load(last_line(process.stderr))
-    return time.monotonic() - began
+def fill(
+    config: Path,
+    batches: Iterable[tuple[int, bytes]],
+    progress: Callable[[int], object] = lambda written: None,
+    locks: Sequence[int] = (),
+) -> None:
+    """Add batches of LDIF entries to an offline database; slapadd inherits the files `locks`."""
+    argv = [find("slapadd"), "-q", "-f", str(config)]
+    with tempfile.TemporaryFile() as output:
+        # slapadd has its own session, so after Ctrl-C it still commits the entries in the pipe.
+        slapadd = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            pass_fds=locks,
+            bufsize=0,
+        )
+        with slapadd, contextlib.suppress(BrokenPipeError):
+            assert slapadd.stdin is not None
+            for written, piece in batches:
+                for block in _whole_entries(piece):
+                    slapadd.stdin.write(block)
+                progress(written)
+        if slapadd.returncode != 0:
+            raise MeasurementFailed(
+                f"slapadd could not load the people: {last_line_of(output)}",
+                "check that its folder has free space, and that AppArmor lets slapd use it",
+            )
 
 
-def cannot_load(reason: str) -> MeasurementFailed:
-    return MeasurementFailed(
-        f"slapadd could not load the people: {reason}",
-        "check that its folder has free space, and that AppArmor lets slapd use it",
-    )
+def _whole_entries(piece: bytes) -> Iterator[bytes]:
+    """Yield blocks of entries that fit into an atomic write."""
+    start = 0
+    while start < len(piece):
+        end = piece.rfind(b"\n\n", start, start + PIPE_BUF)
+        if end < 0:
+            end = piece.find(b"\n\n", start)
+        yield piece[start : end + 2]
+        start = end + 2
 
 
-def _launch(
-    slapd: str, config: Path, address: DirectoryAddress, folder: Path
-) -> subprocess.Popen[bytes]:
-    log = (folder / "slapd.log").open("wb")
-    argv = [slapd, "-d", "0", "-f", str(config), "-h", f"{address}/"]
-    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    log.close()
-    try:
-        _await_answer(process, address, folder)
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    return process
+def last_line_of(output: IO[bytes]) -> str:
+    output.seek(0)
+    return last_line(output.read().decode(errors="replace"))
 
 
 def _await_answer(

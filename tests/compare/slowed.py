@@ -129,7 +129,7 @@ def _filled(folder: Path) -> Path:
     ldif = folder / "people.ldif"
     config = write_config(folder, PEOPLE)
     write_ldif(generate(PEOPLE).population, ldif)
-    fill(find("slapadd"), config, ldif)
+    fill(config, [(PEOPLE.size, ldif.read_bytes())])
     return config
 
 

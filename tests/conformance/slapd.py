@@ -91,7 +91,7 @@ def running_slapd(
         _configuration(folder, anonymous_writes=anonymous_writes, size_limit=size_limit)
     )
     if ldif is not None:
-        fill(str(required_program("slapadd")), configuration, ldif)
+        fill(configuration, [(0, ldif.read_bytes() + b"\n")])
     port = free_port()
     argv = [program, "-h", f"ldap://127.0.0.1:{port}", "-f", configuration, "-d", "0"]
     with running_server(argv, port):

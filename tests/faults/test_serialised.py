@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ils_bench import schema
-from ils_bench.targets.openldap import fill, find, write_config
+from ils_bench.targets.openldap import fill, write_config
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
@@ -65,7 +65,7 @@ def writer(slapd: Path, folder: Path) -> Iterator[str]:
     config, port, ldif = write_config(folder, people), free_port(), folder / "people.ldif"
     config.write_text(config.read_text().replace("index cn eq", INDICES))
     write_ldif(generate(people).population, ldif)
-    fill(find("slapadd"), config, ldif)
+    fill(config, [(PEOPLE, ldif.read_bytes())])
     url = f"ldap://127.0.0.1:{port}"
     process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
     put_ahead(process.pid)  # and so will be the threads that it starts

@@ -32,12 +32,12 @@ def _tls_lines(shown: ServerTls) -> str:
 
 @contextmanager
 def slapd(folder: Path, people: Spec, shown: ServerTls) -> Iterator[Slapd]:
-    program, slapadd = required_program("slapd"), required_program("slapadd")
+    program = required_program("slapd")
     folder.mkdir(parents=True)
     config, ldif = write_config(folder, people), folder / "people.ldif"
     config.write_text(_tls_lines(shown) + config.read_text())
     write_ldif(generate(people).population, ldif)
-    fill(str(slapadd), config, ldif)
+    fill(config, [(people.size, ldif.read_bytes())])
     ports = Slapd(free_port(), free_port())
     urls = f"ldap://127.0.0.1:{ports.plain} ldaps://127.0.0.1:{ports.secure}"
     argv = [program, "-d", "0", "-f", config, "-h", urls]
