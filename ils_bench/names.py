@@ -23,8 +23,6 @@ from sitebench.units import plural
 _ATTRIBUTE = "uid"
 _PLACE = "{i}"
 _FILE = "@"
-_SPECIAL = str.maketrans({letter: f"\\{ord(letter):02x}" for letter in "\\*()\0"})
-"""Characters to escape in a filter (RFC 4515 section 3)."""
 
 
 def check_form(text: str) -> str:
@@ -65,19 +63,7 @@ class Names:
     """Values of `{i}` from a file; None if `{i}` is the number."""
     file: str | None = None
 
-    def plain(self, i: int) -> str:
-        return self._fill(i, str)
-
-    def condition(self, i: int) -> str:
-        return self._fill(i, lambda text: text.translate(_SPECIAL))
-
-    def rdn(self, i: int) -> str:
-        # Imported late: an import of ldap3 takes 0.2 s.
-        from ldap3.utils.dn import escape_rdn
-
-        return self._fill(i, escape_rdn)
-
-    def _fill(self, i: int, escape: Callable[[str], str]) -> str:
+    def fill(self, i: int, escape: Callable[[str], str] = str) -> str:
         name = str(i) if self.listed is None else escape(self.listed[i])
         return self.template.replace(_PLACE, name)
 

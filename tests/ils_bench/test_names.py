@@ -218,11 +218,11 @@ def test_changed_list_of_names_is_read_again(tmp_path: Path) -> None:
     path.write_text("\ufeff\nann\n")
     first = names_of(f"@{path}")
     assert first.listed is not None
-    assert (len(first.listed), first.plain(0)) == (1, "uid=ann")
+    assert (len(first.listed), first.fill(0)) == (1, "uid=ann")
     path.write_text("ann\nben\n")
     second = names_of(f"@{path}")
     assert second.listed is not None
-    assert [second.plain(i) for i in range(len(second.listed))] == ["uid=ann", "uid=ben"]
+    assert [second.fill(i) for i in range(len(second.listed))] == ["uid=ann", "uid=ben"]
     assert first.digest != names_of(f"@{path}").digest != names_of(f"@{path}:cn").digest
 
 
@@ -235,5 +235,5 @@ def test_pipe_is_refused_as_list_of_names(tmp_path: Path) -> None:
 def test_generated_people_cannot_be_combined_with_a_list_of_names() -> None:
     numbered = names_of("uid=user.{i}")
     assert numbered == Names("uid=user.{i}")
-    assert (numbered.condition(7), numbered.rdn(7)) == ("uid=user.7", "uid=user.7")
+    assert numbered.fill(7) == "uid=user.7"
     assert json.dumps(numbered.digest) == "null"
