@@ -81,7 +81,14 @@ def _hashing_elsewhere(options: IlsOptions) -> Iterator[None]:
     """Have another process of lowest priority compute as many hashes as the directory checks."""
     people = generate(spec_of(replace(options, hash_pool=0), 1_000_000))
     threads = str(max(1, usable_cores() - 1))
-    argv = [sys.executable, "-c", _HASH_ON, str(people.pools.path), people.spec_json, threads]
+    argv = [
+        sys.executable,
+        "-c",
+        _HASH_ON,
+        str(people.pools.path),
+        people.population.spec_json,
+        threads,
+    ]
     process = subprocess.Popen(["nice", "-n", "19", *argv])
     try:
         yield

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from ils_bench.names import check_form
 from ils_bench.suite import SUITE
@@ -285,16 +285,10 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
 
 @dataclass(frozen=True)
 class IlsOptions(EntriesOption, LoadTestOptions):
-    @property
-    def base_or_file(self) -> str | None:
-        """The base that the options set; None if the scenario file may set the base."""
-        return self.base if self.is_set("base") or self.base != IlsOptions.base else None
-
-    @property
-    def session_or_file(self) -> float | None:
-        """The session length that the options set; None if the scenario file may set it."""
-        default = not self.is_set("session") and self.session == IlsOptions.session
-        return None if default else self.session
+    def chosen(self, name: str) -> Any:
+        """Return an option, base or session, that was set; None if the scenario file may set it."""
+        value = vars(self)[name]
+        return value if self.is_set(name) or value != getattr(IlsOptions, name) else None
 
 
 @dataclass(frozen=True)

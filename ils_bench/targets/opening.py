@@ -132,7 +132,7 @@ def say_if_clear(at: DirectoryAddress) -> None:
 
 def _at_base(options: IlsOptions, programs: Sequence[Script]) -> Any:
     base = next((base for program in programs if (base := program.load.get("base"))), None)
-    return replace(options, base=base) if base and options.base_or_file is None else options
+    return replace(options, base=base) if base and options.chosen("base") is None else options
 
 
 @contextlib.contextmanager

@@ -79,10 +79,6 @@ class People:
     spec: Spec
     pools: PoolsFile
 
-    @property
-    def spec_json(self) -> str:
-        return json.dumps(self.spec.to_dict())
-
     def manifest(self) -> dict[str, object]:
         """Return the identity of the people, without paths."""
         return {

@@ -94,7 +94,7 @@ def test_manifest_identifies_the_people(people: People, cache: Path) -> None:
 
 
 def test_another_process_generates_the_same_people(people: People) -> None:
-    again = Population(str(people.pools.path), people.spec_json)
+    again = Population(str(people.pools.path), people.population.spec_json)
     assert again.digest == people.population.digest
     assert again.entry(123) == people.population.entry(123)
 
