@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ils_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
+from ils_bench.paper.printed import PAPER
 from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.options import option
@@ -25,8 +25,8 @@ from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
 from sitebench.plan.traffic import memory, traffic
 
-_SESSION_S = float(WORKBOOK_1997["session_s"])
-MIX = {name: float(number) for name, number in WORKBOOK_1997["mix"].items()}
+_SESSION_S = float(PAPER.workbook["session_s"])
+MIX = {name: float(number) for name, number in PAPER.workbook["mix"].items()}
 _SCENARIO = Scenario(ACTIVE, _SESSION_S, MIX)
 
 
@@ -34,20 +34,20 @@ def _rates(machine: Mapping[str, Any]) -> RateTable:
     """Return the rates of a machine from its tables; rates in the workbook replace them."""
     rates = {
         name: machine.get(name, tables[machine["name"]]["ops_per_s"])
-        for name, tables in TABLES_1997.items()
+        for name, tables in PAPER.tables.items()
     }
     return RateTable(
         f"{machine['name']} (1997)",
-        SIZES_1997,
+        PAPER.sizes,
         {name: tuple(map(float, row)) for name, row in rates.items()},
     )
 
 
-_MACHINES = {preset: _rates(machine) for preset, machine in WORKBOOK_1997["machines"].items()}
+_MACHINES = {preset: _rates(machine) for preset, machine in PAPER.workbook["machines"].items()}
 
 _PRINTED = tuple(
     PrintedAnswer(preset, machine["simultaneous"], machine["community"])
-    for preset, machine in WORKBOOK_1997["machines"].items()
+    for preset, machine in PAPER.workbook["machines"].items()
 )
 
 UNPRINTED = {"paper-2500": (3.4, 10_000), "paper-7000": (6.8, 5_000)}
@@ -140,7 +140,7 @@ PLAN = PlanSuite(
     rate=lambda result: result.ops_per_s,
     scenario=_SCENARIO,
     presets=_MACHINES,
-    size=WORKBOOK_1997["size"],
+    size=PAPER.workbook["size"],
     printed=_PRINTED,
     calculations=_calculations,
     explain=_explain,

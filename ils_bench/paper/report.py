@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from ils_bench.login.costs import login_costs
-from ils_bench.paper.printed import PRINTED_1997, SIZES_1997, STATEMENTS_1997, TABLES_1997
+from ils_bench.paper.printed import PAPER
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, compare_with_paper
 from sitebench.report.suite import (
@@ -55,8 +55,8 @@ _BOTTLENECKS: Sequence[tuple[str, Cell, str]] = (
 
 def _figure(operation: str) -> RateFigure:
     printed = [
-        Printed(f"{machine}, 1997", SIZES_1997, table["ops_per_s"])
-        for machine, table in TABLES_1997[operation].items()
+        Printed(f"{machine}, 1997", PAPER.sizes, table["ops_per_s"])
+        for machine, table in PAPER.tables[operation].items()
     ]
     return RateFigure(operation, _NAMES[operation][0], operation, ops_per_s, printed)
 
@@ -73,10 +73,10 @@ def _paper_table(points: Sequence[Series]) -> Table:
     printed = [
         PaperTable(
             f"{machine}, Table {table['number']}",
-            SIZES_1997,
+            PAPER.sizes,
             {**table["rows"], rate: [f"{rate_1997:,}" for rate_1997 in table["ops_per_s"]]},
         )
-        for machine, table in TABLES_1997.get(operation, {}).items()
+        for machine, table in PAPER.tables.get(operation, {}).items()
     ]
     table = compare_with_paper(title, points, rows, printed)
     profile = points[0].spec.settings.get("profile")
@@ -92,11 +92,11 @@ REPORT = ReportSuite(
     title=SUITE.title,
     size_title="Entries in the directory",
     people="entries",
-    rates=[_figure(operation) for operation in TABLES_1997],
+    rates=[_figure(operation) for operation in PAPER.tables],
     operations=_TITLES,
     paper_table=_paper_table,
     costs=login_costs,
-    printed_1997=[besides_1997(PRINTED_1997, STATEMENTS_1997)],
+    printed_1997=[besides_1997(PAPER)],
     bottlenecks_1997=[
         bottlenecks(
             10,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ps_bench.paper.figures import figure_of
-from ps_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997, machine_of
+from ps_bench.paper.printed import PAPER, machine_of
 from ps_bench.suite import SUITE
 from sitebench.options import option
 from sitebench.plan.model import Scenario
@@ -18,15 +18,15 @@ from sitebench.plan.rates import PAGES, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
 from sitebench.plan.traffic import traffic
 
-_VIEW_S = float(WORKBOOK_1997["view_s"])
+_VIEW_S = float(PAPER.workbook["view_s"])
 
 _MACHINES = {
     preset: RateTable(
         f"{machine_of(table)} (1997)",
-        SIZES_1997,
-        {PAGES: tuple(map(float, TABLES_1997[table]["Web pages requested/sec"]))},
+        PAPER.sizes,
+        {PAGES: tuple(map(float, PAPER.tables[table]["Web pages requested/sec"]))},
     )
-    for preset, table in WORKBOOK_1997["machines"].items()
+    for preset, table in PAPER.workbook["machines"].items()
 }
 
 
@@ -93,9 +93,9 @@ PLAN = PlanSuite(
     rate=figure_of("web_pages_per_s"),
     scenario=Scenario(ACTIVE, _VIEW_S),
     presets=_MACHINES,
-    size=WORKBOOK_1997["size"],
+    size=PAPER.workbook["size"],
     calculations=_calculations,
     printed=[
-        PrintedAnswer(preset, **answer) for preset, answer in WORKBOOK_1997["answers"].items()
+        PrintedAnswer(preset, **answer) for preset, answer in PAPER.workbook["answers"].items()
     ],
 )

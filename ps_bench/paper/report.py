@@ -12,13 +12,7 @@ from typing import Any
 from msgspec import structs
 
 from ps_bench.paper.figures import figure_of
-from ps_bench.paper.printed import (
-    PRINTED_1997,
-    SIZES_1997,
-    STATEMENTS_1997,
-    TABLES_1997,
-    machine_of,
-)
+from ps_bench.paper.printed import PAPER, machine_of
 from ps_bench.suite import SUITE
 from sitebench.http.mix import off_by
 from sitebench.report.paper import PaperTable, compare_with_paper
@@ -68,8 +62,8 @@ def _bottlenecks(memory: str) -> Sequence[tuple[str, Cell, str]]:
 def _figure(name: str) -> RateFigure:
     title, row, figure = _COUNTED[name]
     printed = [
-        Printed(f"{machine_of(table)}, 1997", SIZES_1997, [float(cell) for cell in rows[row]])
-        for table, rows in TABLES_1997.items()
+        Printed(f"{machine_of(table)}, 1997", PAPER.sizes, [float(cell) for cell in rows[row]])
+        for table, rows in PAPER.tables.items()
     ]
     return RateFigure(
         name, title, "scenario", figure_of(figure), printed, ours=lambda s: not s.of_a_file
@@ -80,8 +74,8 @@ def _paper_table(points: Sequence[Series]) -> Table:
     operation = points[0].spec.operation
     rows = measurements(points) | repeat_rows(points, _counted_as(points))
     printed_tables = [
-        PaperTable(f"{machine_of(name)}, {name.partition(':')[0]}", SIZES_1997, printed)
-        for name, printed in TABLES_1997.items()
+        PaperTable(f"{machine_of(name)}, {name.partition(':')[0]}", PAPER.sizes, printed)
+        for name, printed in PAPER.tables.items()
     ]
     comparable = operation == "scenario" and not any(point.spec.of_a_file for point in points)
     title = _TITLES.get(operation, operation)
@@ -107,7 +101,7 @@ def measurements(points: Sequence[Series]) -> dict[str, list[str]]:
         return rows
     for _, row, figure in _COUNTED.values():
         rows[row] = [rate_mark(point, figure_of(figure)) for point in points]
-    return {name: rows[name] for name in TABLES_1997["Table 13: ProLiant 2500"]}
+    return {name: rows[name] for name in PAPER.tables["Table 13: ProLiant 2500"]}
 
 
 def _mixes(points: Sequence[Series]) -> list[Folded]:
@@ -147,7 +141,7 @@ REPORT = ReportSuite(
     operations=_TITLES,
     paper_table=_paper_table,
     tables=_mixes,
-    printed_1997=[besides_1997(PRINTED_1997, STATEMENTS_1997)],
+    printed_1997=[besides_1997(PAPER)],
     bottlenecks_1997=[
         bottlenecks(
             15,

@@ -6,8 +6,10 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from sitebench.tables.table import Table
 
@@ -67,9 +69,25 @@ LAB_1997 = msgspec.convert(tomllib.loads(_LAB)["table"], tuple[PrintedTable, ...
 """Tables 1, 17 and 18 of the paper of 1997: the laboratory of directories and sites."""
 
 
-def with_lab(tables: object) -> tuple[PrintedTable, ...]:
-    """Return the tables of the laboratory, with a paper's own tables after the first of them."""
-    return (LAB_1997[0], *msgspec.convert(tables, tuple[PrintedTable, ...]), *LAB_1997[1:])
+class Paper1997(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Contents of the paper of 1997 on one kind of server."""
+
+    sizes: tuple[int, ...]
+    warmup_s: float
+    measure_s: float
+    tables: dict[str, Any]
+    """Figures of operations, by column of `sizes`."""
+    printed: tuple[PrintedTable, ...] = msgspec.field(name="table")
+    """Tables without figures of operations."""
+    statements: tuple[Statement, ...] = msgspec.field(name="statement")
+    workbook: dict[str, Any]
+
+
+def read_1997(package: str) -> Paper1997:
+    """Read 1997.toml of a package; tables of the laboratory stand around its own."""
+    text = files(package).joinpath("1997.toml").read_text(encoding="utf-8")
+    paper = msgspec.convert(tomllib.loads(text), Paper1997)
+    return replace(paper, printed=(LAB_1997[0], *paper.printed, *LAB_1997[1:]))
 
 
 def users_of(tests: Mapping[str, str]) -> dict[str, dict[str, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from sitebench.report.charts import Chart
-from sitebench.report.printed import PrintedTable, Statement, statements_table
+from sitebench.report.printed import Paper1997, statements_table
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.table import Row, Table
@@ -44,9 +44,10 @@ class Folded(msgspec.Struct, frozen=True):
     folded: bool = False
 
 
-def besides_1997(tables: Sequence[PrintedTable], statements: Sequence[Statement]) -> Folded:
+def besides_1997(paper: Paper1997) -> Folded:
     """Return the tables and statements of the paper of 1997 that are not figures of operations."""
-    listed_tables = [*(table.as_printed() for table in tables), statements_table(statements)]
+    printed_tables = (table.as_printed() for table in paper.printed)
+    listed_tables = [*printed_tables, statements_table(paper.statements)]
     return Folded("Further figures of the paper of 1997", listed_tables, folded=True)
 
 

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.paper.printed import PRINTED_1997 as ILS
-from ils_bench.paper.printed import TABLES_1997
-from ps_bench.paper.printed import PRINTED_1997 as PS
-from ps_bench.paper.printed import TABLES_1997 as SITES
+from ils_bench.paper.printed import PAPER
+from ps_bench.paper.printed import PAPER as SITES
 from tests.docs.shown import names_a_test
 from web_bench.paper.printed import PAPERS as WEB
 
@@ -73,9 +71,11 @@ def test_every_row_cites_existing_lines_of_the_paper(paper: str) -> None:
 
 def test_every_printed_table_has_a_row_on_the_page() -> None:
     assert list(SECTIONS) == list(PAPERS)
-    of_1997 = {int(table["number"]) for each in TABLES_1997.values() for table in each.values()}
-    of_1997 |= {int(re.findall(r"\d+", name)[0]) for name in SITES}
-    of_1997 |= {int(re.findall(r"\d+", each.number)[0]) for each in (*ILS, *PS)}
+    of_1997 = {int(table["number"]) for each in PAPER.tables.values() for table in each.values()}
+    of_1997 |= {int(re.findall(r"\d+", name)[0]) for name in SITES.tables}
+    of_1997 |= {
+        int(re.findall(r"\d+", each.number)[0]) for each in (*PAPER.printed, *SITES.printed)
+    }
     every = [of_1997 | {10, 11, 15, 16}] + [
         {int(n) for each in paper.tables for n in re.findall(r"^Table (\d+)", each.number)}
         for paper in WEB.values()

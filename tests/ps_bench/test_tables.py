@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from ps_bench.operations import built_in
 from ps_bench.paper.figures import figures, mix
-from ps_bench.paper.printed import TABLES_1997
+from ps_bench.paper.printed import PAPER as PRINTED
 from ps_bench.paper.report import REPORT, measurements
 from ps_bench.suite import SUITE
 from sitebench.counts.tally import Tally
@@ -81,7 +81,7 @@ def test_empty_window_causes_no_division_by_zero() -> None:
 
 def test_rows_match_those_of_the_paper_in_order() -> None:
     rows = measurements(series([a_result()]))
-    assert tuple(rows) == tuple(TABLES_1997["Table 14: ProLiant 7000"])
+    assert tuple(rows) == tuple(PRINTED.tables["Table 14: ProLiant 7000"])
     assert rows["Web pages requested/sec"] == ["475"]
     assert rows["ASP requests/sec"] == ["515"]
     assert rows["Average Connect Time"] == ["50 us"]

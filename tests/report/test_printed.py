@@ -5,11 +5,9 @@ import re
 
 import pytest
 
-from ils_bench.paper.printed import STATEMENTS_1997 as ILS
-from ils_bench.paper.printed import TABLES_1997, WORKBOOK_1997
+from ils_bench.paper.printed import PAPER
 from ils_bench.paper.report import REPORT as ILS_REPORT
-from ps_bench.paper.printed import STATEMENTS_1997 as PS
-from ps_bench.paper.printed import TABLES_1997 as SITES
+from ps_bench.paper.printed import PAPER as SITES
 from ps_bench.paper.report import REPORT as PS_REPORT
 from sitebench.report.printed import LAB_1997, Statement
 from sitebench.tables.html import to_html
@@ -18,7 +16,9 @@ SMALL, LARGE = "ProLiant 2500", "ProLiant 7000"
 
 
 def of(begins: str) -> Statement:
-    (found,) = [each for each in (*ILS, *PS) if each.text.startswith(begins)]
+    (found,) = [
+        each for each in (*PAPER.statements, *SITES.statements) if each.text.startswith(begins)
+    ]
     return found
 
 
@@ -46,24 +46,24 @@ def test_statement_on_less_than_3_percent_network_traffic_is_refuted(
     machine: str, networks: int, percent: str
 ) -> None:
     said = of(f"On the {machine}, network traffic is less than 3 %")
-    lookups = busy(TABLES_1997["lookup"][machine]["rows"], 0, networks)
+    lookups = busy(PAPER.tables["lookup"][machine]["rows"], 0, networks)
     assert f"{lookups:.1f}" == percent
     assert said.holds is False
     assert f"{percent} %" in said.check
 
 
 def test_statement_on_full_cpu_use_is_refuted_for_adds_on_the_larger_machine() -> None:
-    assert cpu(TABLES_1997["add"][LARGE]["rows"])[3] == [76.1, 75.8]
+    assert cpu(PAPER.tables["add"][LARGE]["rows"])[3] == [76.1, 75.8]
     assert of("The ProLiant 7000's CPUs are used in full").holds is False
-    least = min(min(cell) for t in TABLES_1997.values() for cell in cpu(t[SMALL]["rows"]))
+    least = min(min(cell) for t in PAPER.tables.values() for cell in cpu(t[SMALL]["rows"]))
     assert least == 97.5
     assert of("The ProLiant 2500's CPU is used in full").holds is True
 
 
 def test_some_rates_of_the_papers_summary_are_missing_in_the_tables() -> None:
-    adds = TABLES_1997["add"]
+    adds = PAPER.tables["add"]
     assert max(adds[SMALL]["ops_per_s"]) < 850
-    assert min(WORKBOOK_1997["machines"]["paper-2500"]["add"]) == 840
+    assert min(PAPER.workbook["machines"]["paper-2500"]["add"]) == 840
     assert of("A ProLiant 2500 does approximately").holds is False
     assert adds[LARGE]["ops_per_s"][3] == 941
     assert of("A ProLiant 7000 does approximately").holds is False
@@ -81,7 +81,7 @@ def test_statements_of_the_summary_for_1000_people_are_refuted(
     begins: str, row: str, smallest: str, largest: str, a_day: int
 ) -> None:
     said, machine = of(begins), begins[2:15]
-    (rows,) = [rows for name, rows in SITES.items() if machine in name]
+    (rows,) = [rows for name, rows in SITES.tables.items() if machine in name]
     assert (rows[row][0], rows[row][-1]) == (smallest, largest)
     assert said.holds is False
     assert largest in said.check
@@ -89,7 +89,7 @@ def test_statements_of_the_summary_for_1000_people_are_refuted(
 
 
 def test_statements_on_sites_are_compared_with_tables_13_and_14() -> None:
-    small, large = SITES.values()
+    small, large = SITES.tables.values()
     assert min(map(byte, small["Available memory"])) == 83e6
     assert of("Between 87 and 96 MB").holds is False
     assert min(map(byte, large["Available memory"])) > 200e6
@@ -102,7 +102,7 @@ def test_statements_on_sites_are_compared_with_tables_13_and_14() -> None:
 
 
 def test_number_of_ten_megabit_networks_agrees_with_the_papers_text() -> None:
-    lookups = (TABLES_1997["lookup"][m]["rows"] for m in (SMALL, LARGE))
+    lookups = (PAPER.tables["lookup"][m]["rows"] for m in (SMALL, LARGE))
     assert [round(busy(rows, 0, 1) / 10, 2) for rows in lookups] == [1.04, 1.65]
 
 
