@@ -153,10 +153,12 @@ class WebBench(Bench):
             config = {"host": "127.0.0.1", "port": 0, "threads": 1, "docroot": str(docroot)}
             module = "web_bench.targets.embedded"
 
-            def at(host: str, ready: Mapping[str, Any]) -> OpenWeb:
+            def make_target(host: str, ready: Mapping[str, Any]) -> OpenWeb:
                 return OpenWeb("embedded", SiteAddress(host, ready["port"]))
 
-            with open_child(at, module, config, SYSTEM, secure=False, cgi_program=None) as opened:
+            with open_child(
+                make_target, module, config, SYSTEM, secure=False, cgi_program=None
+            ) as opened:
                 before = psutil.Process().memory_info().rss
                 options = replace(self._options(), verify="none")
                 engine_alone(options, opened, workload, LANES, self.seconds)

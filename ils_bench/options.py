@@ -285,7 +285,7 @@ class LoadTestOptions(DirectoryOptions, GroupOptions, PeopleOptions, SuiteOption
 
 @dataclass(frozen=True)
 class IlsOptions(EntriesOption, LoadTestOptions):
-    def chosen(self, name: str) -> Any:
+    def explicit_value(self, name: str) -> Any:
         """Return an option, base or session, that was set; None if the scenario file may set it."""
         value = vars(self)[name]
         return value if self.is_set(name) or value != getattr(IlsOptions, name) else None

@@ -49,11 +49,11 @@ def engine_config(load: Load[IlsOptions, Script, OpenDirectory]) -> str:
     names = None
     if options.names is not None:
         names = {"template": names_of(options.names).template, "count": options.entries}
-    user, session = target.who, options.chosen("session")
+    user, session = target.who, options.explicit_value("session")
     bind = {"dn": user.dn or "", "password": user.password or "", "sasl": user.sasl}
     scenarios = []
     for program in load.programs:
-        scenario = {**program.spec(load.slot), "base": options.chosen("base"), "bind": bind}
+        scenario = {**program.spec(load.slot), "base": options.explicit_value("base"), "bind": bind}
         if program.pauses and session is not None:
             scenario["session_ms"] = session * 1e3
         scenarios.append(scenario)

@@ -125,7 +125,7 @@ def _find(target: OpenDirectory, condition: str) -> str:
     from ils_bench.targets.probe import connect, search
 
     with connect(target.address, target.who, target.trust, brief=True) as service:
-        entries = search(service, target.base, condition, "SUBTREE", "1.1", most=2)
+        entries = search(service, target.base, condition, "SUBTREE", "1.1", size_limit=2)
         result = service.result["description"]
     if len(entries) == 1:
         return str(entries[0]["dn"])

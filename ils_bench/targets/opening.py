@@ -51,12 +51,12 @@ def open_embedded(
     if "tls" in config:
         scheme = START_TLS if config["tls"]["start"] else "ldaps"
 
-    def at(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
+    def make_target(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
         address = DirectoryAddress(host, ready["port"], scheme)
         return OpenDirectory("embedded", address, people.base)
 
-    module, facts = "ils_bench.targets.embedded", people.to_dict()
-    return open_child(at, module, config, trust, limits=limits, people=facts, groups=groups)
+    module, spec = "ils_bench.targets.embedded", people.to_dict()
+    return open_child(make_target, module, config, trust, limits=limits, people=spec, groups=groups)
 
 
 def check(options: IlsOptions, programs: Sequence[Script]) -> None:
@@ -132,7 +132,8 @@ def say_if_clear(at: DirectoryAddress) -> None:
 
 def _at_base(options: IlsOptions, programs: Sequence[Script]) -> Any:
     base = next((base for program in programs if (base := program.load.get("base"))), None)
-    return replace(options, base=base) if base and options.chosen("base") is None else options
+    is_unset = options.explicit_value("base") is None
+    return replace(options, base=base) if base and is_unset else options
 
 
 @contextlib.contextmanager

@@ -79,11 +79,11 @@ def open_openldap(
     limits: Limits | None = None,
     groups: GroupSpec | None = None,
 ) -> OpenDirectory:
-    def at(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
+    def make_target(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
         return OpenDirectory("openldap", DirectoryAddress(host, ready["port"], scheme), people.base)
 
     return open_child(
-        at,
+        make_target,
         "ils_bench.targets.openldap",
         {"threads": usable_cores()},
         trust,

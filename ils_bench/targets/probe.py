@@ -221,10 +221,10 @@ def refusal(
 
 
 def search(
-    connection: Any, base: str, condition: str, scope: str, *attributes: str, most: int = 0
+    connection: Any, base: str, condition: str, scope: str, *attributes: str, size_limit: int = 0
 ) -> list[Any]:
     """Return the entries of an answer, without references to other directories."""
-    connection.search(base, condition, scope, attributes=[*attributes], size_limit=most)
+    connection.search(base, condition, scope, attributes=[*attributes], size_limit=size_limit)
     return [entry for entry in connection.response or () if entry["type"] == "searchResEntry"]
 
 
@@ -247,7 +247,7 @@ def find_entry(connection: Any, base: str, filter_: str, attribute: str) -> tupl
     The DN is empty if the directory hides it.
     """
     try:
-        entries = search(connection, base, filter_, ldap3.SUBTREE, attribute, most=1)
+        entries = search(connection, base, filter_, ldap3.SUBTREE, attribute, size_limit=1)
     except LDAPException:
         return "", False
     for entry in entries:

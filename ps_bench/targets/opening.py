@@ -51,12 +51,12 @@ def open_target(
         "row_cache": options.row_cache,
     }
 
-    def at(host: str, ready: Mapping[str, Any]) -> OpenSite:
+    def make_target(host: str, ready: Mapping[str, Any]) -> OpenSite:
         scheme = "https" if options.tls else "http"
         return OpenSite("embedded", SiteAddress(host, ready["port"], scheme=scheme))
 
     return open_child(
-        at,
+        make_target,
         "ps_bench.targets.embedded",
         config,
         Trust.from_options(options),

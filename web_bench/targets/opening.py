@@ -227,7 +227,7 @@ def _open_embedded(
         "docroot": None if docroot is None else str(docroot),
     }
 
-    def at(host: str, ready: Mapping[str, Any]) -> OpenWeb:
+    def make_target(host: str, ready: Mapping[str, Any]) -> OpenWeb:
         address = SiteAddress(host, ready["port"])
         secure = SiteAddress(host, ready["secure_port"], scheme="https") if with_tls else None
         if secure is not None and options.tls:
@@ -235,7 +235,7 @@ def _open_embedded(
         return OpenWeb("embedded", address, secure=secure, programs=PROGRAMS)
 
     target = open_child(
-        at,
+        make_target,
         "web_bench.targets.embedded",
         config,
         Trust.from_options(options),
