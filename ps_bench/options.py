@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitebench.http.options import LogOption
+from sitebench.http.options import SiteOptions
 from sitebench.options import option
 from sitebench.suite_base.options import (
     EntriesOption,
     PeopleOptions,
     ServerOptions,
     SizesOption,
-    SuiteOptions,
     lab_option,
     port_option,
     target_option,
@@ -34,7 +33,7 @@ class _DatabaseOptions:
 
 
 @dataclass(frozen=True)
-class TestOptions(_DatabaseOptions, LogOption, PeopleOptions, SuiteOptions):
+class TestOptions(_DatabaseOptions, PeopleOptions, SiteOptions):
     target: str = target_option(
         "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
     )

@@ -7,7 +7,7 @@ from typing import Any
 from ps_bench.operations import built_in
 from ps_bench.options import PsOptions
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import OWN_TARGETS, address, open_target, spec_of
+from ps_bench.targets.opening import OWN_TARGETS, open_target, spec_of
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench.http.address import parse_address
 from sitebench.http.options import settle_keepalive
@@ -50,7 +50,7 @@ class PsPoints(SuitePoints[PsOptions, Script, OpenSite]):
         built_in=OWN_TARGETS,
         kind=OpenSite,
         parse=parse_address,
-        address=address,
+        address=open_target,
         open=open_target,
         in_process=_in_process,
         folder=lambda options: (

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from sitebench.errors import UnknownValue
 from sitebench.http.address import SiteAddress, parse_address
-from sitebench.http.options import LogOption
+from sitebench.http.options import SiteOptions
 from sitebench.options import option
 from sitebench.options.option import Options
 from sitebench.suite_base.options import (
     EndpointOptions,
     ServerOptions,
-    SuiteOptions,
     port_option,
     target_option,
 )
@@ -59,7 +58,7 @@ class FileSetOptions:
 
 
 @dataclass(frozen=True)
-class WebOptions(FileSetOptions, LogOption, SuiteOptions):
+class WebOptions(FileSetOptions, SiteOptions):
     target: str = target_option(
         "embedded",
         "Server to measure: embedded, nginx or apache, which sitebench starts; or the http:// or "

@@ -85,6 +85,7 @@ def check(options: IlsOptions, programs: Sequence[Script]) -> None:
 def address(options: IlsOptions, programs: Sequence[Script]) -> OpenDirectory:
     from ils_bench.targets.probe import HiddenBase
 
+    refuse_limits(options.target, options.target_limits)
     options, is_visible = _at_base(options, programs), not bind_themselves(programs)
     try:
         target = open_live(options, base=need_base(programs), seen=is_visible)
@@ -169,7 +170,6 @@ def open_target(
             people, scheme, Trust.from_options(options), options.target_limits, groups
         )
     else:
-        refuse_limits(options.target, options.target_limits)
         target = address(options, programs)
     with target, contextlib.ExitStack() as stack:
         if options.target in OWN_TARGETS:

@@ -8,12 +8,10 @@ from ps_bench.options import PsOptions
 from ps_bench.suite import SUITE
 from sitebench.errors import BadInput
 from sitebench.http.address import SiteAddress
-from sitebench.http.options import refuse_log
 from sitebench.http.site import OpenSite, open_live
 from sitebench.scenario.script import Script
 from sitebench.seeders.upd import Progress, Upd, UpdSpec, inspect, open_cached
 from sitebench.targets.embedded import open_child
-from sitebench.targets.limits import refuse_limits
 from sitebench.targets.tls import Trust
 
 OWN_TARGETS = ("embedded",)
@@ -37,11 +35,20 @@ def open_target(
     scenarios: Iterable[Script] = (),
     progress: Progress = lambda done, total: None,
 ) -> OpenSite:
-    """Open the site of options; an embedded site serves a copy of its database."""
+    """Open the site of options; an embedded site serves a copy of its database.
+
+    Raise if a site of the user's lacks the pages that built-in operations request.
+    """
     if options.target not in OWN_TARGETS:
-        refuse_limits(options.target, options.target_limits)
-        refuse_log(options)
-        return address(options, scenarios)
+        site = open_live(options)
+        own_paths = [scenario.path for scenario in scenarios if scenario.path in SUITE.operations]
+        if own_paths and _WAY_IN not in site.probe().body:
+            raise BadInput(
+                f"{site.address} is not sitebench's own site, which {own_paths[0]!r} is for",
+                "write down what users of your site do, as in `sitebench ps example`, and run that "
+                "file; `sitebench docs scenarios` says how",
+            )
+        return site
     database = database_of(options, progress)
     config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
@@ -67,16 +74,3 @@ def open_target(
         access_log=options.access_log,
         expected={"size": options.entries},
     )
-
-
-def address(options: PsOptions, scenarios: Iterable[Script]) -> OpenSite:
-    """Return a site of the user's; raise if it lacks the pages that built-in operations request."""
-    site = open_live(options)
-    own_paths = [scenario.path for scenario in scenarios if scenario.path in SUITE.operations]
-    if own_paths and _WAY_IN not in site.probe().body:
-        raise BadInput(
-            f"{site.address} is not sitebench's own site, which {own_paths[0]!r} is for",
-            "write down what users of your site do, as in `sitebench ps example`, and run that "
-            "file; `sitebench docs scenarios` says how",
-        )
-    return site

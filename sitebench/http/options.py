@@ -8,24 +8,17 @@ from typing import Any, TypeVar
 from sitebench.errors import BadInput
 from sitebench.options import option
 from sitebench.scenario.script import Script
+from sitebench.suite_base.options import SuiteOptions
 
 
 @dataclass(frozen=True)
-class LogOption:
+class SiteOptions(SuiteOptions):
     access_log: bool = option.flag(
         "Log of every request, in the common format, by a server that sitebench starts (as the "
         "papers' servers did).",
         paired=True,
         panel="Advanced",
     )
-
-
-def refuse_log(options: LogOption) -> None:
-    if options.access_log:
-        raise BadInput(
-            "--access-log applies only to a server that sitebench starts",
-            "leave --access-log out, and turn on the log of your server",
-        )
 
 
 _Keeping = TypeVar("_Keeping", bound=Any)

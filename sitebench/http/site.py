@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from sitebench.errors import TargetTalksNonsense
+from sitebench.errors import BadInput, TargetTalksNonsense
 from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.options import SiteOptions
 from sitebench.measure.diagnosis import unreachable
-from sitebench.suite_base.options import SuiteOptions
 from sitebench.targets.deadline import Deadline
+from sitebench.targets.limits import refuse_limits
 from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
@@ -152,8 +153,14 @@ class OpenSite(OpenTarget[SiteAddress]):
         return probe(self.address, self.trust)
 
 
-def open_live(options: SuiteOptions) -> OpenSite:
+def open_live(options: SiteOptions) -> OpenSite:
     """Probe a site that runs already, and return it."""
+    refuse_limits(options.target, options.target_limits)
+    if options.access_log:
+        raise BadInput(
+            "--access-log applies only to a server that sitebench starts",
+            "leave --access-log out, and turn on the log of your server",
+        )
     address, trust = parse_address(options.target), Trust.from_options(options)
     server = probe(address, trust).server
     facts = {} if server is None else {"server": server}

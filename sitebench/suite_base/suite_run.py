@@ -41,7 +41,6 @@ from sitebench.suite_base.scripts import assure_planned, assure_same, digests_of
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import receive
-from sitebench.targets.limits import refuse_limits
 from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
 
@@ -168,7 +167,6 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
             self.make_data(options, programs, preparing)
             target = self.after.enter_context(self.points.targets.open(options, programs, untold))
         else:
-            refuse_limits(options.target, options.target_limits)
             self.points.assure_allowed(options, programs, self.points.word, named=self._is_chosen)
             target = self.points.targets.address(options, programs)
         data = self.digests(options, programs)

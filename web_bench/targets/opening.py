@@ -11,11 +11,10 @@ from msgspec import structs
 
 from sitebench.errors import BadInput, printable
 from sitebench.http.address import SiteAddress, parse_address
-from sitebench.http.options import refuse_log
 from sitebench.http.site import OpenSite, open_live, probe
 from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
-from sitebench.targets.limits import confine, forget, refuse_limits
+from sitebench.targets.limits import confine, forget
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import docroot_of
 from web_bench.options import WebOptions
@@ -110,8 +109,6 @@ def open_target(
     """Open the server of options; a server started here serves the files of the workloads."""
     check(options, workloads)
     if options.target not in OWN_TARGETS:
-        refuse_limits(options.target, options.target_limits)
-        refuse_log(options)
         target = _open_live(options)
         _assure_pages(options, target, workloads)
         return target
