@@ -12,9 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-import msgspec
-
-from ils_bench.lists import file_and_columns, separator_of, show_columns, stamp_of
+from ils_bench.lists import COMMA, file_and_columns, separator_of, show_columns, stamp_of
 from sitebench._engine import Table
 from sitebench.errors import BadFile, UnknownValue
 from sitebench.system.native_errors import translated
@@ -37,34 +35,22 @@ def check_form(text: str) -> str:
     return text
 
 
-class Listed(msgspec.Struct, frozen=True):
-    """Names in a column of a file."""
-
-    table: Table
-    column: int
-    headed: bool
-    """Whether the first line has column names."""
-    separator: str
-
-    def __len__(self) -> int:
-        return self.table.rows
-
-    def __getitem__(self, i: int) -> str:
-        return self.table.cell(i, self.column)
-
-
 @dataclass(frozen=True)
 class Names:
     """Names of people, by number."""
 
     template: str
     """RDN with `{i}` for the number or the name."""
-    listed: Listed | None = field(default=None, repr=False)
-    """Values of `{i}` from a file; None if `{i}` is the number."""
     file: str | None = None
+    table: Table | None = field(default=None, repr=False)
+    """Values of `{i}`, in a column of the file; None if `{i}` is the number."""
+    column: int = 0
+    headed: bool = False
+    """Whether the first line of the file has column names."""
+    separator: str = COMMA
 
     def fill(self, i: int, escape: Callable[[str], str] = str) -> str:
-        name = str(i) if self.listed is None else escape(self.listed[i])
+        name = str(i) if self.table is None else escape(self.table.cell(i, self.column))
         return self.template.replace(_PLACE, name)
 
     @property
@@ -73,16 +59,13 @@ class Names:
 
     @cached_property
     def digest(self) -> str | None:
-        if self.listed is None:
-            return None
-        return self.listed.table.digest(self.attribute, self.listed.column)
+        return None if self.table is None else self.table.digest(self.attribute, self.column)
 
     def check(self, size: int) -> None:
-        if self.listed is not None and len(self.listed) < size:
+        if self.table is not None and (rows := self.table.rows) < size:
             raise BadFile(
-                f"{self.file} has {plural(len(self.listed), 'name')}, and {size:,} people are "
-                "asked for",
-                f"give --entries {len(self.listed)}, or less",
+                f"{self.file} has {plural(rows, 'name')}, and {size:,} people are asked for",
+                f"give --entries {rows}, or less",
             )
 
 
@@ -129,5 +112,4 @@ def _read(file: str, attribute: str, state: tuple[int, int]) -> Names:
                 else f"name the column, and the attribute: --names @{file}:COLUMN=uid",
             )
     headed = heading.lower() in heads
-    listed = Listed(table, column, headed, separator)
-    return Names(f"{attribute or heading}={_PLACE}", listed, file)
+    return Names(f"{attribute or heading}={_PLACE}", file, table, column, headed, separator)

@@ -141,9 +141,9 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
                 # Hashing before the load takes no CPU time from the engine.
                 make_hashes(people)
             population = people.population
-        listed = None if options.names is None else names_of(options.names).listed
-        names = None if listed is None else (listed.table, listed.column)
-        return engine_config(load), population, names
+        names = None if options.names is None else names_of(options.names)
+        column = None if names is None or names.table is None else (names.table, names.column)
+        return engine_config(load), population, column
 
     def described_by(self, options: IlsOptions) -> tuple[str, str] | None:
         return super().described_by(options) or quick.described_by(options)
@@ -166,8 +166,8 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
     def api_stage(self, operation: Any, target: Any, entries: int | None, load: Any) -> Stage:
         """Return the point of `sitebench.run`; raise if the directory here lacks people."""
         names = load.get("names")
-        if entries is None and names is not None and (people := names_of(names).listed):
-            entries = len(people)
+        if entries is None and names is not None and (table := names_of(names).table):
+            entries = table.rows
         is_empty = isinstance(target, LdapDirectory) and target.people is None
         if is_empty and entries is None and names is None and not script.is_script(str(operation)):
             program = (
@@ -237,11 +237,11 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         options = with_base(options)
         if options.names is None or not is_list(options.names) or options.is_set("entries"):
             return options
-        listed = names_of(options.names).listed
-        if not listed or not isinstance(options, EntriesOption):
+        table = names_of(options.names).table
+        if table is None or not isinstance(options, EntriesOption):
             return options
         is_default = options.entries == EntriesOption.entries
-        return replace(options, entries=len(listed)) if is_default else options
+        return replace(options, entries=table.rows) if is_default else options
 
     def complete(self, options: IlsOptions, file: Script | None) -> IlsOptions:
         return ask_password(logins.apply_accounts(options))

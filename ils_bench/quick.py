@@ -64,22 +64,22 @@ def text_of(options: IlsOptions) -> str:
 
 def _data(names: Names, options: IlsOptions) -> tuple[list[str], str]:
     deal = f"deal = {quote(options.keys)}"
-    if names.listed is None:
+    if names.table is None:
         text = names.template.partition("=")[2].partition("{i}")
         prefix, suffix = plain(text[0]), plain(text[2])
         lines = ["[data.number]", f"range = [0, {options.entries - 1}]", deal]
         return lines, f"{prefix}{{number}}{suffix}"
-    column = names.listed.table.columns[names.listed.column]
+    column = names.table.columns[names.column]
     if not FIELD.fullmatch(column):
         raise BadInput(
             f"{names.file}: the column {column!r} cannot be named in a scenario",
             "call it by letters, digits, blanks and - _ ; . / ( ) # + @ &",
         )
     lines = ["[data.name]", f"file = {quote(names.file)}"]
-    if not names.listed.headed:
+    if not names.headed:
         lines.append(f"columns = [{quote(column)}]")
-    if names.listed.separator != COMMA:
-        lines.append(f"separator = {quote(names.listed.separator)}")
+    if names.separator != COMMA:
+        lines.append(f"separator = {quote(names.separator)}")
     return [*lines, deal], f"{{name.{column}}}"
 
 

@@ -178,7 +178,7 @@ def _has_named(
             f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
             f"{people:,}, or another --names"
         )
-        if names.listed is not None:
+        if names.table is not None:
             remedy = f"it is name {people:,} of {names.file}; the attribute that is searched is "
             remedy += f"{names.attribute}: another is named like @FILE:mail, or beside a column "
             remedy += "of another name like @FILE:Login=mail"

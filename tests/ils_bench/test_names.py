@@ -217,12 +217,12 @@ def test_changed_list_of_names_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "people.txt"
     path.write_text("\ufeff\nann\n")
     first = names_of(f"@{path}")
-    assert first.listed is not None
-    assert (len(first.listed), first.fill(0)) == (1, "uid=ann")
+    assert first.table is not None
+    assert (first.table.rows, first.fill(0)) == (1, "uid=ann")
     path.write_text("ann\nben\n")
     second = names_of(f"@{path}")
-    assert second.listed is not None
-    assert [second.fill(i) for i in range(len(second.listed))] == ["uid=ann", "uid=ben"]
+    assert second.table is not None
+    assert [second.fill(i) for i in range(second.table.rows)] == ["uid=ann", "uid=ben"]
     assert first.digest != names_of(f"@{path}").digest != names_of(f"@{path}:cn").digest
 
 
