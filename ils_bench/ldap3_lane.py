@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ils_bench.options import IlsOptions
+from ils_bench.targets.identity import Identity
 from ils_bench.targets.probe import open_connection, server_of
 from ils_bench.targets.reading import AnswerLimits, LateError, NonsenseError, limited_connection
 from ils_bench.targets.target import OpenDirectory
@@ -178,11 +179,7 @@ def _credentials(request: LdapRequest) -> dict[str, Any]:
         return {"authentication": method, "user": request.dn or None, "password": value or None}
     _, _, identity = value.partition("\0")
     name, _, password = identity.partition("\0")
-    return {
-        "authentication": ldap3.SASL,
-        "sasl_mechanism": request.sasl,
-        "sasl_credentials": (None, name, password) if value else "",
-    }
+    return Identity(name, password, request.sasl.lower()).to_ldap3()
 
 
 def _kind(error: Exception) -> str:

@@ -100,7 +100,14 @@ def _prepare(people: People, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if marker.exists():
-            _refuse_others(marker, identity)
+            stored = None
+            with contextlib.suppress(ValueError):
+                stored = json.loads(marker.read_text())
+            if stored != identity:
+                raise BadInput(
+                    f"{folder} holds other people than those asked for",
+                    "give the options it was made with, or name another folder",
+                )
         elif any(path.name != _DRAFT for path in folder.iterdir()):
             raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
         else:
@@ -113,18 +120,6 @@ def _prepare(people: People, folder: Path) -> None:
         raise BadInput(
             f"cannot write to {folder}: {error.strerror}", "name a writable folder"
         ) from error
-
-
-def _refuse_others(marker: Path, identity: object) -> None:
-    try:
-        stored = json.loads(marker.read_text())
-    except ValueError:
-        stored = None
-    if stored != identity:
-        raise BadInput(
-            f"{marker.parent} holds other people than those asked for",
-            "give the options it was made with, or name another folder",
-        )
 
 
 @contextlib.contextmanager
