@@ -43,10 +43,6 @@ class Trust(msgspec.Struct, frozen=True):
             options.tls_resume,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the trust for other processes of a test, without secrets."""
-        return asdict(self)
-
     def to_engine(self) -> dict[str, Any]:
         fields = asdict(self)
         del fields["key_password_file"]

@@ -247,5 +247,5 @@ def test_trust_sent_to_a_process_contains_no_secret(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text(PASSWORD)
     trust = Trust(key_password_file=str(file))
-    assert PASSWORD not in json.dumps(trust.to_json())
+    assert PASSWORD not in json.dumps(structs.asdict(trust))
     assert PASSWORD not in repr(trust)
