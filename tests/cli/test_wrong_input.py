@@ -118,7 +118,7 @@ WRONG = {
     "web run --programs perl=/x": ("--programs: 'perl=/x' is not one of", "cgi=/cgi-bin"),
     "plan ils --community many": ("--community: unknown size 'many'", "write a number"),
     "plan ils --active 200%": ("cannot plan with --active 200%", "0% < x <= 100%"),
-    "plan ils --mix lookup": ("--mix: cannot read 'lookup'", "lookup=6,add=1"),
+    "plan ils --mix lookup": ("--mix: 'lookup' is not name=value", "lookup=6,add=1"),
     "plan ils --mix fly=1": ("has no rate for fly", "rates for connect, add, lookup"),
     "plan ils --rates lookup=fast": ("--rates: unknown rate 'fast'", "20k"),
     "plan ils --preset cray": ("--preset: unknown choice 'cray'", "paper-2500"),
