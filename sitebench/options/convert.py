@@ -68,24 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
             continue
         action: Any
         explanation = argparse.SUPPRESS if spec.hidden else spec.help.replace("%", "%%")
-        if spec.is_flag and field.default is None:
-            action = _add_switch(group, field.name, explanation)
-        elif spec.is_flag:
-            names = [long_option(field.name), long_option(f"no_{field.name}")]
-            if spec.paired or field.default:
-                # Help and form do not show the argument that sets the default.
-                group.add_argument(
-                    names[not field.default],
-                    dest=field.name,
-                    action="store_true" if field.default else "store_false",
-                    default=field.default,
-                    help=argparse.SUPPRESS,
-                )
+        if spec.is_flag:
+            is_switch = field.default is None
             action = group.add_argument(
-                names[bool(field.default)],
-                dest=field.name,
-                action="store_false" if field.default else "store_true",
-                default=field.default,
+                long_option(field.name),
+                action=_Switch if is_switch else argparse.BooleanOptionalAction,
+                default="" if is_switch else field.default,
+                choices=("", "on", "off") if is_switch else None,
                 help=explanation,
             )
         else:
@@ -105,18 +94,11 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
         action.is_secret = action.is_required = action.is_multiple = False
 
 
-def _add_switch(group: argparse._ArgumentGroup, name: str, explanation: str) -> argparse.Action:
-    """Add both arguments of a switch; the web form has the choices empty, on and off."""
-    for text, value, help_text in (
-        (long_option(f"no_{name}"), "off", argparse.SUPPRESS),
-        (long_option(name), "on", explanation),
-    ):
-        action = group.add_argument(
-            text, dest=name, action="store_const", const=value, default="", help=help_text
-        )
-        action.include_in_web_ui = False  # type: ignore[attr-defined]
-    action.choices = ("", "on", "off")
-    return action
+class _Switch(argparse.BooleanOptionalAction):
+    """A flag without a default, which is a choice in the web form: empty, on or off."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        setattr(namespace, self.dest, "off" if option_string.startswith("--no-") else "on")
 
 
 def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
