@@ -3,7 +3,7 @@
     from web_bench.users import WebUser
 
     class SurfUser(WebUser):
-        workload = "silicon-surf"
+        operation = "silicon-surf"
 
     class ShopUser(WebUser):
         scenario = "shop.toml"
@@ -13,16 +13,10 @@ The import adds the options and the lanes of this suite to Locust.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from sitebench.scenario.script import Script
 from sitebench.suite_base.scenario_user import ScenarioUser, user_classes
 from sitebench.suite_base.suite_run import join
-from web_bench.docroot import with_options
-from web_bench.options import WebOptions
 from web_bench.points import POINTS
 from web_bench.suite_run import WebRun
-from web_bench.workload import find
 
 
 class WebUser(ScenarioUser):
@@ -30,17 +24,7 @@ class WebUser(ScenarioUser):
 
     abstract = True
     points = POINTS
-    workload: ClassVar[str | None] = None
     _remedy = "name it with --scenario FILE.toml, or --path /"
-
-    @classmethod
-    def build(cls, options: WebOptions) -> Script:
-        if (workload := cls.workload or cls.scenario) is None:
-            return super().build(options)
-        return with_options(find(workload), options)
-
-    def program(self) -> str:
-        return type(self).workload or super().program()
 
 
 USERS = user_classes(WebUser, single=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from locust import events
 
 from sitebench.errors import BadInput
 from sitebench.locust.user import LaneUser, runs_unnamed
-from sitebench.scenario.script import Script, name_of, read
+from sitebench.scenario.script import ScenarioFile, Script, name_of
 from sitebench.suite_base.points import SuitePoints
 
 log = logging.getLogger("sitebench")
@@ -34,7 +35,7 @@ class ScenarioUser(LaneUser):
             built_in: Script = cls.points.built_in(options, cls.operation)
             return built_in
         if cls.scenario is not None:
-            return read(cls.scenario)
+            options = replace(options, scenario=ScenarioFile(cls.scenario), data=None)
         if (scenario := cls.points.scenario_of(options)) is None:
             raise BadInput(f"{cls.__name__} needs a scenario", cls._remedy)
         cls._built = scenario.name

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sitebench.report.charts import Chart, Columns, Spec, names, quantity, short, tell_apart
+from sitebench.report.charts import Chart, dataset, drawing, names, quantity, shorts, tell_apart
 from sitebench.report.suite import Printed, RateFigure, ReportSuite
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
@@ -93,11 +93,8 @@ def _spice_chart(n: int, target: str, points: Sequence[Series]) -> Chart | None:
         rows.append((_WAYS[1], name, program.highest_load.request))
         if (printed := _iws(name)) is not None:
             rows.append((_IWS, name, printed))
-    columns: Columns = {
-        "series": names(series for series, _, _ in rows),
-        "workload": names(name for _, name, _ in rows),
-        "kept": [short(value) for _, _, value in rows],
-    }
+    columns = dataset(rows, series=names, workload=names, kept=shorts())
+    series = {"field": "series", "type": "nominal", "sort": [*_WAYS, _IWS]}
     return Chart(
         id=f"spice-{n}",
         title=f"SPICE request efficiency: {target}",
@@ -105,7 +102,28 @@ def _spice_chart(n: int, target: str, points: Sequence[Series]) -> Chart | None:
             "The share of the static test's requests/s that each program keeps, at their own "
             "peaks, at the highest load of both, and as the paper of 2000 prints it."
         ),
-        spec=_spice_spec(),
+        spec=drawing(
+            250,
+            data={"name": "kept"},
+            usermeta={"series": "series"},
+            mark={"type": "bar"},
+            encoding={
+                "x": {
+                    "field": "workload",
+                    "type": "nominal",
+                    "sort": None,
+                    "axis": {"title": None, "labelAngle": 0},
+                },
+                "xOffset": series,
+                "y": quantity("kept", axis={"title": "of the static test's rate", "format": "%"}),
+                "color": tell_apart("color", _WAYS, [_IWS]),
+                "tooltip": [
+                    {"field": "series", "title": "compared"},
+                    {"field": "workload", "title": "workload"},
+                    quantity("kept", title="request efficiency", format=".1%"),
+                ],
+            },
+        ),
         choices={"": {"kept": columns}},
     )
 
@@ -117,33 +135,6 @@ def _iws(workload: str) -> float | None:
         if table.title.startswith("iWS") and _THEN[workload] in [line[0] for line in table.rows]:
             return table.value(_THEN[workload], "iWS SPICE Request Rate Efficiency") / 100
     return None
-
-
-def _spice_spec() -> Spec:
-    series = {"field": "series", "type": "nominal", "sort": [*_WAYS, _IWS]}
-    return {
-        "data": {"name": "kept"},
-        "width": "container",
-        "height": 250,
-        "usermeta": {"series": "series"},
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": {
-                "field": "workload",
-                "type": "nominal",
-                "sort": None,
-                "axis": {"title": None, "labelAngle": 0},
-            },
-            "xOffset": series,
-            "y": quantity("kept", axis={"title": "of the static test's rate", "format": "%"}),
-            "color": tell_apart("color", _WAYS, [_IWS]),
-            "tooltip": [
-                {"field": "series", "title": "compared"},
-                {"field": "workload", "title": "workload"},
-                quantity("kept", title="request efficiency", format=".1%"),
-            ],
-        },
-    }
 
 
 REPORT = ReportSuite(
