@@ -121,7 +121,7 @@ def test_displayed_rate_falls_while_no_request_ends() -> None:
     assert found[1] == 0
 
 
-def test_old_seconds_that_the_rate_does_not_need_are_dropped() -> None:
+def test_locust_entries_keep_only_the_seconds_that_the_present_rate_needs() -> None:
     found = in_locust("""
     drains = [Drain(n * second, (n + 1) * second, (Step("p", "lookup", 100, {"reset": 1}),))
               for n in range(200)]

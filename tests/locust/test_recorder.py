@@ -1,9 +1,9 @@
-"""Data beside its own window with which a test's result is judged."""
+"""The verdict of a test in Locust uses other points of its run file."""
 
 from tests.support.in_locust import in_locust
 
 
-def test_lower_bound_uses_the_other_loads_of_its_run() -> None:
+def test_upper_bound_of_the_target_uses_another_load_of_the_run() -> None:
     alone, beside, evidence = in_locust(
         """
         import json
@@ -14,7 +14,7 @@ def test_lower_bound_uses_the_other_loads_of_its_run() -> None:
         from tests.support.points import a_result, a_spec, a_tally, a_use
 
         tally = a_tally()
-        tally.cpu_ns = (2_000_000_000,)  # The tester is used up.
+        tally.cpu_ns = (2_000_000_000,)  # The load generator is used up.
         known = {"workers": (), "used_up_s": None, "sent": 0, "with_starts": lambda counts: tally}
         windows = SimpleNamespace(measured=tally, use=lambda: a_use(0.6), **known)
         counts, there = [("lookup", "lookup")], ("127.0.0.1", 1)

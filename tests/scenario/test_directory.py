@@ -235,7 +235,7 @@ def test_peak_meets_the_objectives_of_all_operations(place: Place) -> None:
         ran.check(3, "broke: modify: max is ", "mix: no rate from 20/s up holds modify: max<1us: ")
 
 
-def test_peak_measures_named_loads(place: Place) -> None:
+def test_peak_measures_the_client_counts_of_the_command_line(place: Place) -> None:
     place.write(f'{MIX}objective = "max<1us"\n')
     peak = ("ils", "peak", "mix.toml", "--target", place.directory.url, *PEAK)
     ran = in_process(*peak, "--clients", "1", "--json", cwd=place.folder).check(0)

@@ -82,7 +82,7 @@ def test_mix_combines_rows_objectives_and_writes_of_its_operations(folder: Path)
     assert mix.needs_base, "its own has to be there, as one of a command"
 
 
-def test_operation_chosen_from_a_file_is_read_alone(folder: Path) -> None:
+def test_chosen_operation_has_no_writes_or_objectives_of_other_operations(folder: Path) -> None:
     one = script.read(f"{folder}/mix.toml:find")
     assert (one.name, one.only, [each.name for each in one.operations]) == (
         "find",

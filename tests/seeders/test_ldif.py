@@ -210,7 +210,7 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.stem)
-def test_seeder_can_be_run_as_a_file(script: Path, tmp_path: Path) -> None:
+def test_seeder_script_can_be_run_directly(script: Path, tmp_path: Path) -> None:
     ran = run_program([sys.executable, script, *ARGUMENTS[script.stem]], cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert any(each.stat().st_size > 0 for each in tmp_path.rglob("*") if each.is_file())

@@ -77,7 +77,7 @@ def test_papers_sweep_of_directories_has_the_clients_of_tables_17_and_18(
     assert profiles == {"connect": "paper", "add": "small", "lookup": "paper"}
 
 
-def test_papers_sweep_of_sites_has_33_clients_of_either_machine() -> None:
+def test_papers_sweep_of_sites_has_33_users_at_each_size_on_both_machines() -> None:
     for lab in ((), ("--lab", "7000")):
         specs = planned("ps", "sweep", "--paper", *lab)
         assert [(each.entries, each.users) for each in specs] == [

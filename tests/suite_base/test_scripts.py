@@ -81,7 +81,7 @@ class RenamedOptions(IlsOptions):
     pause: float = option.duration(0.0, "Mean think time.", setting="think")
 
 
-def test_load_of_a_scenario_file_sets_an_option_with_another_name(tmp_path: Path) -> None:
+def test_load_key_of_a_scenario_file_may_set_an_option_of_another_name(tmp_path: Path) -> None:
     file = tmp_path / "slow.toml"
     file.write_text('load.think = "3s"\n[[operation]]\nsearch = "(uid=*)"\n')
     completed: Any = ILS.apply_scenario(RenamedOptions(scenario=str(file)))
@@ -121,7 +121,7 @@ def test_clients_of_the_command_override_users_of_the_file(mix: str) -> None:
     check_options(replace(named, objective=Objective.parse("p95<1s")))
 
 
-def test_loads_of_a_file_without_an_objective_are_measured(mix: str) -> None:
+def test_peak_without_an_objective_measures_the_loads_of_the_file(mix: str) -> None:
     lines = (line for line in MIX.splitlines() if "objective" not in line)
     Path(mix).write_text("\n".join(lines))
     found: Any = ILS.apply_scenario(PEAK(scenario=mix))
@@ -179,7 +179,7 @@ def test_file_of_another_protocol_is_refused() -> None:
     PS.check(PsOptions(), [site])
 
 
-def test_processes_use_the_data_of_the_first_process(mix: str) -> None:
+def test_process_refuses_data_that_differ_from_those_of_the_first_process(mix: str) -> None:
     programs = [built_in("lookup"), read(mix)]
     digests = digests_of(programs)
     assert list(digests) == [f"the data 'who' of {mix}"]

@@ -6,7 +6,7 @@ from sitebench.tables.spans import columns, notes
 STAGES = Stages.parse("2m:200")
 
 
-def test_row_of_a_span_states_its_thinking_operations_if_any() -> None:
+def test_table_of_spans_has_a_column_of_thinking_operations_if_any_exist() -> None:
     idle = Span(0.0, 60.0, 90, 0, Durations(), Durations(), asked=90.0)
     thinks = Span(60.0, 60.0, 90, 0, Durations(), Durations(), asked=90.0, thinking=30)
     assert "thinking" not in columns(STAGES, [idle])

@@ -1,5 +1,3 @@
-"""`sitebench web operations`."""
-
 import json
 
 from sitebench._engine import Scenario
