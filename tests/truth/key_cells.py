@@ -149,4 +149,6 @@ KEY_CELLS = (
     Cell("ldap", WRONG_RESULT, _EVEN, LOST_ANSWERS),
     Cell("http", WRONG_STATUS, _THINKING, LOST_ANSWERS),
 )
-"""Cells that use the engine directly; each shape of right answers meets users and arrivals."""
+"""Cells that use the engine directly; each shape with right answers occurs with users and with
+arrivals.
+"""

@@ -218,7 +218,7 @@ mod tests {
         let chi = chi_square(&ranks);
         assert!(chi < CELLS_26, "{chi}");
         assert!(ranks.iter().all(|&n| n > 0), "every person has a rank");
-        // Famous people are not simply the first.
+        // The popular people are not simply the first people.
         assert!(by_rank(&ranks) != ranks);
     }
 
