@@ -31,8 +31,8 @@ help: ## list the targets
 demo: build ## set up, measure the embedded directory, site and web server, report
 	@$(BIN)/sitebench demo
 
-# Most tests wait for a window or a server, so more processes than cores are busy. What a test
-# beside it would disturb runs after that.
+# Most tests wait for a window or a server, so more processes than cores are used. Tests that others would disturb
+# run afterwards.
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
 	@$(BIN)/pytest -m "not alone and not long and not servers and not truth" --numprocesses 7 --dist loadfile --no-loadscope-reorder
@@ -60,7 +60,7 @@ native-test: rust ## run the Rust tests; with CI set, always on the same random 
 truth-faults: build rust ## put faults into the engine, one at a time; fail if the truth matrix finds one not (takes long)
 	@$(BIN)/python -m tests.truth.faults
 
-# By the command line, workers, Locust, the web page and the portable client; `make test` has the engine's own.
+# For the command line, workers, Locust, the web page and the portable client; `make test` covers the engine alone.
 .PHONY: truth
 truth: build system-packages ## compare what each way to run a test reports with a server's log
 	@$(BIN)/pytest -m truth tests/truth
@@ -84,13 +84,13 @@ fuzz: build ## fuzz the parsers of untrusted input, MINUTES (10) for each target
 sanitize: rust ## run the Rust tests under AddressSanitizer and ThreadSanitizer (needs nightly Rust; takes long)
 	@native/sanitize
 
-# Their sources come from the network, once.
+# Downloads their sources once.
 .PHONY: client-suites
 client-suites: build ## run the own tests of python-ldap and ldapts against the embedded directory (needs the network and Node.js 20)
 	@.ci/system-packages client-suites
 	@$(BIN)/python -m tests.conformance.client_suites
 
-# The engine is the one that `build` made. Both environments are fetched from the package index.
+# Uses the engine that `build` made, and downloads both environments from the package index.
 .PHONY: bounds
 bounds: build ## test the command line with the oldest and with the newest dependencies allowed (needs the network)
 	@rm -rf build/bounds
@@ -113,7 +113,7 @@ audit: build ## check the locked dependencies for known vulnerabilities (needs t
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install cargo-deny" >&2; exit 1; }
 	@cargo-deny $(MANIFEST) check --config $(CURDIR)/deny.toml advisories
 
-# With SINCE=main~5 only of the files that changed since then. All of them take half an hour.
+# With SINCE=main~5, only for files that changed since then. All files take half an hour.
 .PHONY: mutants
 mutants: build ## put faults into the functions that make numbers; list those that no test notices (SINCE=REVISION)
 	@$(BIN)/python -m tests.mutation $(if $(SINCE),--since $(SINCE))
@@ -160,7 +160,7 @@ locks: rust $(BIN)/uv ## check that the committed lock files are complete
 bench: build system-packages ## measure the speed and memory ratios (takes minutes)
 	@$(BIN)/python -m benches
 
-# With the C library's system calls: rustix's own reading of the auxiliary vector ends in SIGSEGV under valgrind.
+# rustix uses the C library, because its own reading of the auxiliary vector ends in SIGSEGV under valgrind.
 .PHONY: instructions
 instructions: build ## count the load engine's instructions per operation, under callgrind; CASES names some
 	@command -v valgrind >/dev/null || { echo "valgrind is missing: apt-get install valgrind" >&2; exit 1; }
@@ -168,7 +168,7 @@ instructions: build ## count the load engine's instructions per operation, under
 	    --target-dir native/target/profiling
 	@$(BIN)/python -m benches.instructions $(CASES)
 
-# The pages and examples, where a wheel has them for `sitebench docs`. In a checkout it reads them where they are.
+# Copies pages and examples to their place in a wheel, for `sitebench docs`. A checkout needs no copy.
 .PHONY: data
 data:
 	@rm -rf sitebench/data/docs sitebench/data/examples
@@ -178,8 +178,8 @@ data:
 	@find sitebench/data -name __pycache__ -prune -exec rm -rf {} +
 
 # uv rebuilds the extension only when a file named in [tool.uv] cache-keys changed;
-# with nothing to do this takes a tenth of a second. The engine keeps its line numbers and symbols, for perf and
-# debuggers; a wheel's is linked once more, without them.
+# otherwise this takes a tenth of a second. The engine keeps line numbers and symbols for perf and debuggers; the
+# engine of a wheel is linked again without them.
 .PHONY: build
 build: rust $(BIN)/uv data ## build .venv and the native extension, if out of date
 	@ls sitebench/_engine*.so >/dev/null 2>&1 || \
@@ -187,14 +187,14 @@ build: rust $(BIN)/uv data ## build .venv and the native extension, if out of da
 	@MATURIN_STRIP=false $(BIN)/uv sync --frozen --quiet
 	@$(MAKE) --silent sitebench/data/charts.js
 
-# The chart library of a report, made of the locked vl-convert.
+# Generates the chart library of reports from the locked vl-convert.
 sitebench/data/charts.js: uv.lock sitebench/report/bundle.py
 	@mkdir -p $(@D)
 	@$(BIN)/python -m sitebench.report.bundle > $@.part
 	@mv $@.part $@
 
-# Compiled in native/target, as `build` compiles; the tag follows from the C library of this machine. With TARGET,
-# zig is the C compiler and linker, which has the C libraries of other processors, and old ones.
+# Compiled in native/target like `build`; the tag follows from the C library of this machine. With TARGET, zig is the
+# C compiler and linker, because it contains the C libraries of other processors and old versions.
 .PHONY: wheel
 wheel: build ## build the wheel of this platform into dist/, to install where there is no compiler (TARGET=TRIPLE: of another)
 ifdef TARGET

@@ -2,9 +2,9 @@
  * Makes a server slower for some of its clients: answers that leave by the port in SLOWER_PORT
  * cost the share in SLOWER more of its CPU time. Loaded with LD_PRELOAD.
  *
- * Every EACH-th write() asks how much CPU time the process has used since the last time it asked
- * and, where the answer leaves by that port, spins for the share of that. All else is the same
- * for all clients, the asking too.
+ * Every EACH-th write() reads how much CPU time the process has used since the last reading. If the
+ * answer leaves by that port, it then spins for the share of this time. Everything else, including
+ * the reading, is the same for all clients.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

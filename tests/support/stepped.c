@@ -1,6 +1,6 @@
 /*
- * Steps the wall clock for the processes that have it loaded (LD_PRELOAD), and for no others: it
- * is ahead by as many seconds as stand in the file named by STEPPED, eight bytes of a number.
+ * Steps the wall clock for processes that load this library (LD_PRELOAD), and for no others. The
+ * file named by STEPPED has the number of seconds by which the clock is ahead, in eight bytes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

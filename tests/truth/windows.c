@@ -3,7 +3,7 @@
    windows SEED WINDOWS SECONDS RATE KIND [PARAMETER ...]
 
    Arrivals are random (Poisson), RATE a second. An operation is in the half second in which it
-   ends; what ends after the window is in its last one. Written for each half second, as 64-bit
+   ends, or in the last half second if it ends after the window. Written for each half second, as 64-bit
    integers: the number of its buckets, then for each the latency in nanoseconds and a count. */
 #include <math.h>
 #include <stdint.h>
