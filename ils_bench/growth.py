@@ -90,7 +90,7 @@ def warn_of_leftovers(
 
 
 def _surplus(tally: Tally, added: Set[_Row], removed: Set[_Row]) -> int:
-    """Return how many adds succeeded more than removals, by their rows."""
+    """Return the number of successful adds minus that of removals, by their rows."""
     return sum(
         ((row in added) - (row in removed)) * (totals.count - totals.failed)
         for row, totals in tally.steps.items()

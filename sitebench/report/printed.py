@@ -84,7 +84,7 @@ class Paper1997(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_1997(package: str) -> Paper1997:
-    """Read 1997.toml of a package; tables of the laboratory stand around its own."""
+    """Read 1997.toml of a package; the laboratory's tables come before and after its own tables."""
     text = files(package).joinpath("1997.toml").read_text(encoding="utf-8")
     paper = msgspec.convert(tomllib.loads(text), Paper1997)
     return replace(paper, printed=(LAB_1997[0], *paper.printed, *LAB_1997[1:]))

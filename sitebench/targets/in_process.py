@@ -80,7 +80,7 @@ def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
 
 
 def opened_here(target: _T, server: InProcess[Any], options: TlsOptions) -> _T:
-    """Return the target that a server of this process is."""
+    """Return `target` with the facts of its server, which runs in this process."""
     trust, ca = Trust.from_options(options), options.tls_ca
     cores = server.threads
     return replace(target, pid=os.getpid(), cores=cores, disposable=True, trust=trust, ca=ca)
