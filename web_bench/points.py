@@ -7,7 +7,7 @@ from typing import Any
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
 from sitebench.http.options import settle_keepalive
-from sitebench.scenario.script import Script, is_script
+from sitebench.scenario.script import Script
 from sitebench.seeders.pools import cache_folder
 from sitebench.suite_base.points import ForEngine, Load, SuitePoints, Targets, write_config
 from sitebench.targets.tls import check_tls
@@ -16,11 +16,6 @@ from web_bench.options import WebOptions
 from web_bench.suite import SUITE
 from web_bench.targets.opening import OWN_TARGETS, OpenWeb, check, open_target
 from web_bench.workload import PATH, Workload, find, of_path
-
-_BOTH = BadInput(
-    "the scenario file and --path both describe the operations of users",
-    "leave one out",
-)
 
 
 def engine_config(load: Load[WebOptions, Workload, OpenWeb]) -> str:
@@ -64,7 +59,10 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
     def scenario_of(self, options: WebOptions) -> Workload | None:
         if options.path:
             if options.scenario:
-                raise _BOTH
+                raise BadInput(
+                    "the scenario file and --path both describe the operations of users",
+                    "leave one out",
+                )
             return of_path(options.path, keepalive=options.keepalive is not False)
         if not options.scenario:
             return None
@@ -72,11 +70,6 @@ class WebPoints(SuitePoints[WebOptions, Workload, OpenWeb]):
 
     def complete(self, options: WebOptions, file: Script | None) -> WebOptions:
         return settle_keepalive(options, file)
-
-    def choose(self, options: WebOptions, text: str) -> tuple[WebOptions, str]:
-        if options.path and is_script(text):
-            raise _BOTH
-        return super().choose(options, text)
 
     def built_in(self, options: WebOptions, operation: str) -> Workload:
         return with_options(find(operation), options)

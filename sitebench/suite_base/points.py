@@ -213,7 +213,12 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
                 "leave --client out: the native client has them",
             )
         for program in programs:
-            self._assure_understood(program)
+            able = suites_for(program.protocol, program.verbs)
+            if self.suite not in able:
+                raise BadInput(
+                    f"{program.path} is for no {self.suite.title.lower()}",
+                    f"measure it with `sitebench {able[0].first_name} run`",
+                )
             for name, rows in program.per_user.items():
                 if rows < options.users:
                     raise BadInput(
@@ -293,8 +298,11 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         """Return the operation of a command, and options with its scenario file."""
         described = self.described_by(options)
         if script.is_script(text):
-            if options.scenario not in (None, text) or (options.scenario is None and described):
-                raise BadInput("one command takes one scenario", "measure them one after another")
+            if described is not None and options.scenario != text:
+                raise BadInput(
+                    f"{text} and {described[1]} both describe the operations of users",
+                    "leave one of them out",
+                )
             file = options.scenario or ScenarioFile(text)
             return replace(options, scenario=file), script.name_of(text)
         if text not in self.suite.operations and (described is None or text != described[0]):
@@ -384,14 +392,6 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
             client=options.client,
             settings=identity.settings_of(options) | settings,
         )
-
-    def _assure_understood(self, program: Script) -> None:
-        able = suites_for(program.protocol, program.verbs)
-        if self.suite not in able:
-            raise BadInput(
-                f"{program.path} is for no {self.suite.title.lower()}",
-                f"measure it with `sitebench {able[0].first_name} run`",
-            )
 
     def test(
         self,

@@ -61,7 +61,7 @@ def test_scenario_file_is_accepted_in_place_of_an_operation(mix: str) -> None:
     assert ILS.described_by(IlsOptions()) is None
     assert IlsOptions().scenario_path is None
     for taken in (options, IlsOptions(filter="(uid=a)")):
-        with pytest.raises(BadInput, match="one command takes one scenario"):
+        with pytest.raises(BadInput, match="both describe the operations of users"):
             ILS.choose(taken, mix)
 
 

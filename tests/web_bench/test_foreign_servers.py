@@ -129,7 +129,7 @@ WRONG = {
         "leave one of them out",
     ),
     ("own.toml", "--path", "/"): (
-        "the scenario file and --path both describe the operations of users",
+        "own.toml and --path both describe the operations of users",
         "leave",
     ),
 }

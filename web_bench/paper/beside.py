@@ -23,7 +23,7 @@ from web_bench.paper.analysis import efficiencies, of_schedule, peak_of
 from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
 from web_bench.paper.figures import figure_of, latency_s
 from web_bench.paper.printed import PAPERS, WEBBENCH, WEBSTONE, Paper
-from web_bench.paper.tables import at_clients, by_target, by_workload
+from web_bench.paper.tables import at_clients, by_target, by_workload, class_counts
 
 _NOTHING = ""
 _SPI = {
@@ -114,13 +114,9 @@ class _Today(msgspec.Struct, frozen=True):
         return f"{peaks.request:.1%}{note}", f"{peaks.latency:.1%}{note}"
 
     def shares(self, workload: str) -> list[str]:
-        counts: dict[str, float] = {}
-        for result in (r for point in self.workloads.get(workload, ()) for r in point.results):
-            for classes in result.figures.get("mix", {}).values():
-                for name, counts_of_class in classes.items():
-                    counts[name] = counts.get(name, 0) + counts_of_class["count"]
-        total = sum(counts.values())
-        return [f"{100 * count / total:.2f}%" for count in counts.values()] if total else []
+        sums = class_counts(self.workloads.get(workload, ()))
+        total = sum(counts["count"] for counts in sums.values())
+        return [f"{100 * c['count'] / total:.2f}%" for c in sums.values()] if total else []
 
 
 def paper_tables(points: Sequence[Series]) -> list[Folded]:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sitebench.counts.metrics import LATENCY
 from sitebench.report.charts import Chart, dataset, drawing, names, quantity, shorts, tell_apart
 from sitebench.report.suite import Printed, RateFigure, ReportSuite
-from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from web_bench.paper.analysis import efficiencies
 from web_bench.paper.beside import paper_tables
-from web_bench.paper.figures import figure_of, latency_s
+from web_bench.paper.figures import figure_of
 from web_bench.paper.printed import PAPERS, WEBBENCH, WEBSTONE
 from web_bench.paper.tables import by_target, by_workload, tables
 from web_bench.suite import SUITE
@@ -28,17 +28,12 @@ def _figures_of(operation: str, title: str) -> list[RateFigure]:
             f"{operation}-latency",
             f"{title}: latency",
             operation,
-            _latency_us,
+            lambda result: result.clocks[LATENCY].mean,
             latencies,
             unit="mean latency",
             axis="us",
         ),
     ]
-
-
-def _latency_us(result: PointResult) -> float | None:
-    seconds = latency_s(result)
-    return None if seconds is None else 1e6 * seconds
 
 
 def _points(operation: str) -> tuple[list[Printed], list[Printed]]:

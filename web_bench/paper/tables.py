@@ -57,12 +57,10 @@ def by_target(points: Sequence[Series]) -> dict[str, list[Series]]:
 
 def by_workload(measured: Sequence[Series]) -> dict[str, list[Series]]:
     """Return the points of each workload, fewest clients first."""
-    points: dict[str, list[Series]] = {}
-    for point in measured:
-        points.setdefault(point.spec.operation, []).append(point)
-    return {
-        name: sorted(group, key=lambda point: point.spec.users) for name, group in points.items()
-    }
+    points: dict[str, list[Series]] = {point.spec.operation: [] for point in measured}
+    for point in sorted(measured, key=lambda point: point.spec.users):
+        points[point.spec.operation].append(point)
+    return points
 
 
 def _time(seconds: float) -> str:
@@ -231,15 +229,9 @@ def _mix(workload: str, points: Sequence[Series]) -> Table:
 
     Every deck has the exact mix, but each edge of the window cuts one deck per thread.
     """
-    summed: dict[str, dict[str, float]] = {}
-    largest_gap = 0.0
-    for result in (result for point in points for result in point.results):
-        for classes in result.figures.get("mix", {}).values():
-            largest_gap = max(largest_gap, off_by(classes))
-            for name, counted in classes.items():
-                sums = summed.setdefault(name, {**counted, "count": 0, "failed": 0})
-                sums["count"] += counted["count"]
-                sums["failed"] += counted["failed"]
+    summed = class_counts(points)
+    mixes = (r.figures.get("mix", {}) for point in points for r in point.results)
+    largest_gap = max((off_by(classes) for mix in mixes for classes in mix.values()), default=0.0)
     total = sum(sums["count"] for sums in summed.values()) or 1
     rows = [
         [
@@ -254,6 +246,18 @@ def _mix(workload: str, points: Sequence[Series]) -> Table:
     columns = ("Class", "Asked for", "Requests", "Count", "Failed")
     note = f"A point is off by {largest_gap:.1f} requests at most: decks that its window cuts."
     return Table(f"{workload}: requests by class", columns, rows, notes=[note])
+
+
+def class_counts(points: Sequence[Series]) -> dict[str, dict[str, float]]:
+    """Return the counts of each class, summed over all points."""
+    summed: dict[str, dict[str, float]] = {}
+    for result in (result for point in points for result in point.results):
+        for classes in result.figures.get("mix", {}).values():
+            for name, counted in classes.items():
+                sums = summed.setdefault(name, {**counted, "count": 0, "failed": 0})
+                sums["count"] += counted["count"]
+                sums["failed"] += counted["failed"]
+    return summed
 
 
 def spice_tables(workloads: Mapping[str, Sequence[Series]]) -> list[Table]:

@@ -39,22 +39,6 @@ class OpenWeb(OpenSite):
     """Further addresses, which clients use in turn."""
 
 
-def check_able(
-    target: str, workload: Workload, programs: Mapping[str, str], *, secure: bool
-) -> None:
-    for kind in sorted(workload.kinds - programs.keys()):
-        raise BadInput(
-            f"{target} has no program of the kind {kind!r} ({DYNAMIC[kind]}), which "
-            f"{workload.name} asks for",
-            f"use another --target, or say where it has one: --programs {kind}=/PATH",
-        )
-    if workload.uses_tls and not secure:
-        raise BadInput(
-            f"{workload.name} asks for some pages over TLS, and {target} has one address",
-            "give the other with --tls-target https://HOST:PORT",
-        )
-
-
 def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
     programs = OWN_TARGETS.get(options.target, options.programs or {})
     secure = options.target in OWN_TARGETS or _secure(options) is not None
@@ -74,7 +58,18 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
     if options.cgi_program is not None:
         _check_program(options, workloads)
     for workload in workloads:
-        check_able(options.target, workload, programs, secure=secure)
+        for kind in sorted(workload.kinds - programs.keys()):
+            raise BadInput(
+                f"{options.target} has no program of the kind {kind!r} ({DYNAMIC[kind]}), which "
+                f"{workload.name} asks for",
+                f"use another --target, or say where it has one: --programs {kind}=/PATH",
+            )
+        if workload.uses_tls and not secure:
+            raise BadInput(
+                f"{workload.name} asks for some pages over TLS, and {options.target} has one "
+                "address",
+                "give the other with --tls-target https://HOST:PORT",
+            )
     sets = {workload.file_set for workload in workloads if workload.file_set is not None}
     versions = {options.keepalive or (load.http, load.keeps_alive) for load in workloads}
     if len(sets) > 1 or len(versions) > 1:
