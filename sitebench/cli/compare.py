@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,27 +156,20 @@ def _measure(
 
 def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool, quiet: bool) -> None:
     """Measure with a progress bar; if standard error is no terminal, print a line per turn."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as Left
-
     from sitebench.compare.interleave import measure
     from sitebench.measure.command import say
+    from sitebench.measure.progress import bar
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
-    with Progress(
-        *columns, console=console, transient=True, disable=quiet or not console.is_terminal
-    ) as bar:
-        task = bar.add_task("", total=2 * plan.repeats)
-        begun = iter(range(2 * plan.repeats))
+    total = 2 * plan.repeats
+    begun = iter(range(total))
+    with bar("", total, quiet=quiet) as move:
 
         def show_turn(turn: Turn) -> None:
             value = plan.value(turn.side)
             description = f"{turn.side.upper()} = {value}, repeat {turn.repeat + 1}"
-            bar.update(task, completed=(n := next(begun)), description=description)
-            if not (quiet or console.is_terminal):
-                say(f".. {n + 1}/{2 * plan.repeats} {description}")
+            move(n := next(begun), description)
+            if not (quiet or sys.stderr.isatty()):
+                say(f".. {n + 1}/{total} {description}")
             if decides and n == 1:
                 _warn_of_too_few(plan.repeats, files)
 
@@ -200,6 +194,5 @@ def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
 
 def _again(name: str, *, has_name: bool) -> str:
     import shlex
-    import sys
 
     return shlex.join(["sitebench", *sys.argv[1:], *([] if has_name else ["--out", name])])

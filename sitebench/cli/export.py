@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from sitebench.errors import BadInput, printable
 from sitebench.options import option
@@ -19,24 +17,15 @@ if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
 
 
-class Format(msgspec.Struct, frozen=True):
-    """A format, whose module in `sitebench.runs.export` has a function for each of `rows`."""
-
-    holds: str
-    rows: Sequence[str] = ("points",)
-
-
-FORMATS = {
-    "csv": Format("figures", ("points", "steps", "spans", "timeline", "samples")),
-    "hlog": Format("HdrHistogram's interval log"),
-}
+FORMATS = {"csv": ("points", "steps", "spans", "timeline", "samples"), "hlog": ("points",)}
+"""Kinds of rows by format; its module in `sitebench.runs.export` has a function for each."""
 
 
 @dataclass(frozen=True)
 class _ExportOptions:
     format: str = option.choice(
         "csv",
-        f"Format: {' or '.join(f'{name} ({form.holds})' for name, form in FORMATS.items())}.",
+        "Format: csv (figures) or hlog (HdrHistogram's interval log).",
         *FORMATS,
         panel="Output",
     )
@@ -45,7 +34,7 @@ class _ExportOptions:
         "points",
         "Rows of the CSV: points, steps in their measured windows, minutes (spans) of stages, "
         "intervals of the timeline, or samples of the monitor.",
-        *FORMATS["csv"].rows,
+        *FORMATS["csv"],
         panel="Output",
     )
 
@@ -64,7 +53,7 @@ def export(options: _ExportOptions, run: Path) -> None:
 
     sitebench export run.sitebench --format hlog --out run.hlog
     """
-    if options.what not in FORMATS[options.format].rows:
+    if options.what not in FORMATS[options.format]:
         raise BadInput(
             f"--what applies to CSV, not to {options.format}", "leave it out, or use --format csv"
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
         answer = replace(answer, warnings=(*answer.warnings, alone))
     calculations = suite.calculations(options, answer.rates, answer.values)
     answer = replace(answer, calculations=tuple(calculations))
-    rest = [_other_machine(suite, options, machines, other) for other in machines[1:]]
+    rest = [*_other_plans(suite, options, machines)]
     if options.xlsx is not None:
         _write(Path(options.xlsx), answer, typed, rates, machine)
     if options.json:
@@ -102,17 +103,17 @@ def _say_simulating(scenario: Scenario, machines: Sequence[RateTable], table: Ra
     say(f"{turn}: simulating the queue of {table.machine}, for some seconds or more")
 
 
-def _other_machine(
-    suite: PlanSuite, options: PlanOptions, machines: Sequence[RateTable], table: RateTable
-) -> Plan | SitebenchError:
+def _other_plans(
+    suite: PlanSuite, options: PlanOptions, machines: Sequence[RateTable]
+) -> Iterator[Plan]:
+    """Yield a plan for each further machine that can serve the scenario."""
     from sitebench.plan.choose import plan
 
-    try:
-        scenario = _scenario(options, estimated=True)
-        _say_simulating(scenario, machines, table)
-        return plan(suite, scenario, table, _size(suite, options, None))
-    except SitebenchError as error:
-        return error
+    for table in machines[1:]:
+        with suppress(SitebenchError):
+            scenario = _scenario(options, estimated=True)
+            _say_simulating(scenario, machines, table)
+            yield plan(suite, scenario, table, _size(suite, options, None))
 
 
 def _read(

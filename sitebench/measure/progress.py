@@ -163,8 +163,10 @@ Shown = JsonLines | LiveProgress
 
 
 @contextmanager
-def bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+def bar(title: str, total: int, *, quiet: bool = False) -> Iterator[Callable[..., None]]:
+    """Yield a function that shows a count, and possibly another title."""
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    hidden = quiet or not console.is_terminal
+    with Progress(console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task(title, total=total)
-        yield lambda count: progress.update(task, completed=count)
+        yield lambda count, to=title: progress.update(task, completed=count, description=to)

@@ -19,7 +19,6 @@ from sitebench.plan.entries import CONVERTED, Entry, entries
 from sitebench.plan.model import (
     PERCENTILES,
     Law,
-    Scenario,
     Step,
     law_of,
     rate_key,
@@ -104,12 +103,8 @@ def _steps(steps: Sequence[Step]) -> str:
     return f"[{', '.join(entries)}]"
 
 
-def _top(scenario: Scenario) -> float:
-    return 0.2 if scenario.active <= 0.2 else 1.0
-
-
 def _section(planner: _Planner) -> str:
-    top = _top(planner.plan.scenario)
+    top = 0.2 if planner.plan.scenario.active <= 0.2 else 1.0
     chart = _CHART.replace("TOP", f"{top:g}").replace("MOST", f"{top:.0%}")
     prefix = f"plan-{planner.suite.name}"
     sliders: dict[str, _Slider] = {"active": (0.1, 100 * top, 0.1), **_SLIDERS}

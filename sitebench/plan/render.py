@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sitebench.errors import SitebenchError
 from sitebench.plan.choose import Plan
 from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
@@ -21,10 +20,10 @@ _MOST_COLUMNS = 4
 """Largest number of machines shown as columns in a terminal; more machines are shown as rows."""
 
 
-def render(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> list[Printable]:
+def render(plan: Plan, rest: Sequence[Plan]) -> list[Printable]:
     return [
         _inputs(plan),
-        _answers([plan, *(other for other in rest if isinstance(other, Plan))]),
+        _answers([plan, *rest]),
         to_text(Cell("The law: people present = arrivals x time of their stay", Mark.PRIMARY)),
         *(f"  {line}" for line in law_lines(plan)),
         "",
@@ -207,7 +206,7 @@ def _example_of_1997(plan: Plan) -> list[Printable]:
     return [Table(title, ("Machine", "Printed", "Ours"), rows), *lines, ""]
 
 
-def document(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
+def document(plan: Plan, rest: Sequence[Plan]) -> dict[str, Any]:
     """Return the object that `--json` prints."""
     calculations = [
         {"title": law.title, "values": law.values, "law": _steps(law.steps, law.values)}
@@ -221,7 +220,7 @@ def document(plan: Plan, rest: Sequence[Plan | SitebenchError]) -> dict[str, Any
             for step in _solved_steps(plan)
         ],
         "what_if": [{"case": name, **_figures(values)} for name, values in _what_ifs(plan)],
-        "beside": [_plan_json(other) for other in rest if isinstance(other, Plan)],
+        "beside": list(map(_plan_json, rest)),
         **({"calculations": calculations} if calculations else {}),
         "printed_1997": compared_with_1997(plan.suite),
     }

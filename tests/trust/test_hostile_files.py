@@ -118,7 +118,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-EXPORTS = [(name, rows) for name, form in FORMATS.items() for rows in form.rows]
+EXPORTS = [(name, rows) for name, kinds in FORMATS.items() for rows in kinds]
 
 
 def read_everything(path: Path) -> None:

@@ -83,7 +83,7 @@ def test_empty_run_exports_only_a_header(tmp_path: Path) -> None:
     with RunStore(path) as store:
         store.set_manifest({})
     with RunFile(path) as run:
-        assert [list(as_text(run, "csv", what)) for what in FORMATS["csv"].rows] == [[""]] * 5
+        assert [list(as_text(run, "csv", what)) for what in FORMATS["csv"]] == [[""]] * 5
 
 
 def test_second_try_that_does_not_count_is_marked(tmp_path: Path) -> None:
