@@ -1,32 +1,18 @@
 //! `Directory`: the embedded LDAP directory.
 
-use ::directory::{Clock, Config, Running};
+use ::directory::{Clock, Config};
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
 
 use crate::config;
-use crate::embedded::{EmbeddedServer, Serving};
+use crate::embedded::EmbeddedServer;
 use crate::errors::engine_error;
 use crate::groups::Groups;
 use crate::population::Population;
 
-/// The embedded LDAP directory, served by threads of this process.
+/// The embedded LDAP directory, served by threads of this process. `config_json` is a `directory::Config`.
 #[pyclass(frozen, extends = EmbeddedServer, module = "sitebench._engine")]
 pub struct Directory;
-
-impl Serving for Running {
-    fn made_ca(&self) -> Option<&str> {
-        Running::made_ca(self)
-    }
-
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.stats().named()
-    }
-
-    fn unknown_names(&self) -> Vec<String> {
-        Running::unknown_names(self)
-    }
-}
 
 #[pymethods]
 impl Directory {
@@ -44,7 +30,9 @@ impl Directory {
         let running = py
             .detach(|| ::directory::start_with(config, people, groups, Clock::system()))
             .map_err(engine_error)?;
-        Ok(PyClassInitializer::from(EmbeddedServer::new("Directory", running.addr(), running))
+        let (addr, made_ca) = (running.addr(), running.made_ca().map(str::to_owned));
+        let counts = move || (running.stats().named(), running.unknown_names());
+        Ok(PyClassInitializer::from(EmbeddedServer::new("Directory", addr, made_ca, counts))
             .add_subclass(Self))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use load::{AnyConfig, Tables};
+use load::AnyConfig;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -13,10 +13,15 @@ use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
 use crate::population::Population;
 use crate::snapshot::Snapshot;
-use crate::table::Table;
+use crate::table::{Table, tables as tables_of};
 use crate::visitors::Visitors;
 
-/// Lanes that run programs against one target, on their own threads.
+/// Lanes that run programs against one target, on their own threads. Each operation is in exactly one
+/// snapshot.
+///
+/// `config_json` is a `load::AnyConfig`, whose scenarios are the programs. An LDAP target takes people from a
+/// `Population`, an HTTP target from `Visitors`. `names` is a column of a table: the names that `{i}` stands
+/// for at an LDAP target. `tables` have the data of scenarios, as "name/data".
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Engine(Mutex<load::Engine>);
 
@@ -25,6 +30,26 @@ pub struct Engine(Mutex<load::Engine>);
 pub enum People<'py> {
     Population(PyRef<'py, Population>),
     Visitors(PyRef<'py, Visitors>),
+}
+
+impl People<'_> {
+    pub fn of_directory(self) -> PyResult<Arc<people::Population>> {
+        match self {
+            Self::Population(population) => Ok(population.people()),
+            Self::Visitors(_) => {
+                Err(error_of(Kind::BadInput, "a directory's people are a Population, not Visitors"))
+            }
+        }
+    }
+
+    fn of_site(self) -> PyResult<Arc<people::visitor::Visitors>> {
+        match self {
+            Self::Visitors(visitors) => Ok(visitors.people()),
+            Self::Population(_) => {
+                Err(error_of(Kind::BadInput, "a site's people are Visitors, not a Population"))
+            }
+        }
+    }
 }
 
 impl Engine {
@@ -47,52 +72,45 @@ impl Engine {
         tables: Option<HashMap<String, PyRef<'_, Table>>>,
     ) -> PyResult<Self> {
         let config = config::parse("an engine", config_json)?;
-        let names = names.map(|(table, column)| table.names(column)).transpose()?.map(Arc::new);
-        let tables: Tables =
-            tables.into_iter().flatten().map(|(name, table)| (name, table.rows_of())).collect();
-        let started = match (config, population) {
-            (AnyConfig::Ldap(config), None) => {
-                py.detach(|| load::Engine::start(config, None, names, &tables))
+        let names = names.map(|(table, column)| table.names(column)).transpose()?;
+        let tables = tables_of(tables);
+        let started = match config {
+            AnyConfig::Ldap(config) => {
+                let people = population.map(People::of_directory).transpose()?;
+                py.detach(|| load::Engine::start(config, people, names, &tables))
             }
-            (AnyConfig::Ldap(config), Some(People::Population(population))) => {
-                let people = population.people();
-                py.detach(|| load::Engine::start(config, Some(people), names, &tables))
-            }
-            (AnyConfig::Http(config), None) => py.detach(|| load::Engine::start_http(config, None, &tables)),
-            (AnyConfig::Http(config), Some(People::Visitors(visitors))) => {
-                let people = visitors.people();
-                py.detach(|| load::Engine::start_http(config, Some(people), &tables))
-            }
-            (AnyConfig::Ldap(_), Some(_)) => {
-                let message = "a directory's people are a Population, not Visitors";
-                return Err(error_of(Kind::BadInput, message));
-            }
-            (AnyConfig::Http(_), Some(_)) => {
-                let message = "a site's people are Visitors, not a Population";
-                return Err(error_of(Kind::BadInput, message));
+            AnyConfig::Http(config) => {
+                let people = population.map(People::of_site).transpose()?;
+                py.detach(|| load::Engine::start_http(config, people, &tables))
             }
         };
         started.map(Mutex::new).map(Engine).map_err(engine_error)
     }
 
+    /// Starts `n` more lanes of `program`.
     fn start_lanes(&self, py: Python<'_>, program: &str, n: u64) -> PyResult<()> {
         py.detach(|| self.lock().start_lanes(program, n)).map_err(engine_error)
     }
 
+    /// Stops `n` lanes of `program`. Each ends after its current operation.
     fn stop_lanes(&self, py: Python<'_>, program: &str, n: u64) -> PyResult<()> {
         py.detach(|| self.lock().stop_lanes(program, n)).map_err(engine_error)
     }
 
+    /// The records since the last drain.
     fn drain(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let drained = py.detach(|| self.lock().drain()).map_err(engine_error)?;
         Snapshot::new(py, drained)
     }
 
+    /// Drains at the edge of a window: later snapshots keep operations apart that were due before it.
     fn cut(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let drained = py.detach(|| self.lock().cut()).map_err(engine_error)?;
         Snapshot::new(py, drained)
     }
 
+    /// Stops every lane, waits at most `timeout_s` for answers, and returns the last snapshot. Any later call
+    /// raises EngineError.
     #[pyo3(signature = (timeout_s=5.0))]
     fn stop(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Snapshot> {
         let timeout = Duration::try_from_secs_f64(timeout_s)

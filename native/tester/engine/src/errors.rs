@@ -9,7 +9,8 @@ pyo3::create_exception!(
     sitebench._engine,
     EngineError,
     PyException,
-    "The engine refused or failed; the message says what, to what, and what to do."
+    "The engine refused or failed. The message names the problem, its place and the remedy.\n\n\
+     `kind` is the name of the error's class in `sitebench.errors`."
 );
 
 /// Turns an engine crate's error into `EngineError` with the same message.

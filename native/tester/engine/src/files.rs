@@ -1,6 +1,5 @@
 //! `FileSet` and `FileChecker`: a web server's files as a pure function of (spec, i).
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use ::files::{Checker, File, FileSet as Files, Spec, fill, write};
@@ -10,9 +9,10 @@ use pyo3::types::PyBytes;
 use crate::config;
 use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
-use crate::progress::tell;
+use crate::progress::run;
 
-/// Path, size and content of a web server's files. Nothing is stored per file.
+/// Path, size and content of a web server's files, by number. Nothing is stored per file. `spec_json` is a
+/// `files::Spec`.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct FileSet(Files);
 
@@ -33,35 +33,42 @@ impl FileSet {
         py.detach(|| Files::new(spec)).map(Self).map_err(engine_error)
     }
 
+    /// The number of files.
     #[getter]
     fn count(&self) -> u64 {
         self.0.count()
     }
 
+    /// The sum of the sizes.
     #[getter]
     fn bytes(&self) -> u64 {
         self.0.bytes()
     }
 
+    /// The spec as the engine read it.
     #[getter]
     fn spec_json(&self) -> PyResult<String> {
         serde_json::to_string(self.0.spec()).map_err(engine_error)
     }
 
+    /// The path of file `i`, which begins with a slash.
     fn path(&self, i: u64) -> PyResult<String> {
         Ok(self.file(i)?.path())
     }
 
+    /// The size of file `i` in bytes.
     fn size(&self, i: u64) -> PyResult<u64> {
         Ok(self.file(i)?.size())
     }
 
+    /// SHA-256 of the content of file `i`, in hexadecimal digits.
     fn digest(&self, py: Python<'_>, i: u64) -> PyResult<String> {
         let file = self.file(i)?;
         let digest = py.detach(|| file.digest());
         Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
+    /// The whole content of file `i`.
     fn content<'py>(&self, py: Python<'py>, i: u64) -> PyResult<Bound<'py, PyBytes>> {
         let file = self.file(i)?;
         let size = usize::try_from(file.size())?;
@@ -71,30 +78,22 @@ impl FileSet {
         })
     }
 
+    /// The `i` whose `path(i)` is `path`.
     fn index_of(&self, path: &str) -> Option<u64> {
         self.0.index_of(path.as_bytes())
     }
 
+    /// A checker that compares a body with the content of file `i`.
     fn checker(&self, i: u64) -> PyResult<FileChecker> {
         Ok(FileChecker(self.file(i)?.checker()))
     }
 
+    /// Writes the files below a folder, and `<name>.manifest` with their sizes and digests. Existing files
+    /// are kept, so another call resumes an interrupted writing. `progress` gets the number of bytes that are
+    /// there so far.
     #[pyo3(signature = (docroot, progress=None))]
     fn write(&self, py: Python<'_>, docroot: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let mut raised = None;
-        let written = py.detach(|| {
-            write(&self.0, &docroot, &mut |done| match tell(progress.as_ref(), done) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    raised = Some(error);
-                    ControlFlow::Break(())
-                }
-            })
-        });
-        match raised {
-            Some(error) => Err(error),
-            None => written.map_err(engine_error),
-        }
+        run(py, progress, |tell| write(&self.0, &docroot, tell))
     }
 
     fn __repr__(&self) -> String {
@@ -103,21 +102,25 @@ impl FileSet {
     }
 }
 
-/// Compares a body with its file piece by piece.
+/// Compares a body with a file of a `FileSet`, piece by piece.
 #[pyclass(module = "sitebench._engine")]
 pub struct FileChecker(Checker);
 
 #[pymethods]
 impl FileChecker {
+    /// Takes the next bytes, cut anywhere; returns whether all bytes so far are right.
     fn feed(&mut self, py: Python<'_>, piece: &[u8]) -> bool {
         py.detach(|| self.0.feed(piece))
     }
 
+    /// The number of bytes so far.
     #[getter]
     fn fed(&self) -> u64 {
         self.0.fed()
     }
 
+    /// The first byte at which the ended body differs from the file; None if they are equal. It is the body's
+    /// length if only the file's end is missing, and the file's size if the body goes on after it.
     fn finish(&self) -> Option<u64> {
         self.0.finish()
     }

@@ -8,9 +8,10 @@ use seeding::groups::{check, remove, seed};
 use crate::config;
 use crate::errors::engine_error;
 use crate::population::Population;
-use crate::seeding::run;
+use crate::progress::run;
 
-/// Groups of a population's people. A group is a pure function of its number.
+/// Groups of a population's people. A group is a pure function of its number. `spec_json` is a
+/// `people::GroupSpec`.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Groups(Known);
 
@@ -28,17 +29,20 @@ impl Groups {
         Known::new(population.people(), spec).map(Self).map_err(engine_error)
     }
 
+    /// The number of groups.
     #[getter]
     fn count(&self) -> u64 {
         self.0.spec().count
     }
 
+    /// The DN of group `g`.
     fn dn(&self, g: u64) -> PyResult<String> {
         let mut dn = Vec::new();
         self.0.write_dn(g, &mut dn);
         String::from_utf8(dn).map_err(engine_error)
     }
 
+    /// The members of group `g`: DNs, or logins in a posixGroup.
     fn members(&self, py: Python<'_>, g: u64) -> PyResult<Vec<String>> {
         let mut values = Vec::new();
         py.detach(|| {
@@ -51,6 +55,7 @@ impl Groups {
         values.into_iter().map(|value| String::from_utf8(value).map_err(engine_error)).collect()
     }
 
+    /// Groups [start, stop) as LDIF (RFC 2849).
     fn ldif<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Bound<'py, PyBytes> {
         let text = py.detach(|| {
             let mut out = Vec::new();
@@ -65,8 +70,8 @@ impl Groups {
     }
 }
 
-/// Adds missing groups to a live directory. Returns the number of added groups, and the bytes of members per
-/// message if the server refused a whole group in one message.
+/// Adds missing groups to a live directory, with the configuration of `seed_directory`. Returns the number of
+/// added groups, and the bytes of members per message if the server refused a whole group in one message.
 #[pyfunction]
 #[pyo3(signature = (config_json, groups, progress=None))]
 pub fn seed_groups(
@@ -80,7 +85,7 @@ pub fn seed_groups(
     Ok((done.added, done.piece))
 }
 
-/// Deletes the groups of a live directory; returns their number.
+/// Deletes the groups of a live directory, with the configuration of `seed_directory`. Returns their number.
 #[pyfunction]
 #[pyo3(signature = (config_json, groups, progress=None))]
 pub fn remove_groups(
@@ -93,8 +98,9 @@ pub fn remove_groups(
     run(py, progress, |tell| remove(&config, &groups.0, tell))
 }
 
-/// Compares all groups in a live directory. Returns the number of their members, and whether people's entries
-/// show their groups.
+/// Raises unless a live directory has exactly these groups with all of their members, with the configuration
+/// of `seed_directory`. Returns the number of members, and whether people's entries show their groups
+/// (memberOf).
 #[pyfunction]
 #[pyo3(signature = (config_json, groups, progress=None))]
 pub fn check_groups(

@@ -55,26 +55,31 @@ impl Histogram {
         Histogram::empty()
     }
 
+    /// The number of samples.
     #[getter]
     fn count(&self) -> u64 {
         self.0.len()
     }
 
+    /// The smallest value; 0 when empty.
     #[getter]
     fn min(&self) -> u64 {
         self.0.min()
     }
 
+    /// The largest value; 0 when empty.
     #[getter]
     fn max(&self) -> u64 {
         self.0.max()
     }
 
+    /// The mean value; 0.0 when empty.
     #[getter]
     fn mean(&self) -> f64 {
         self.0.mean()
     }
 
+    /// The sum of all values, each at three digits.
     #[getter]
     fn sum(&self) -> u128 {
         let middle = |value| u128::from(self.0.median_equivalent(value));
@@ -84,6 +89,9 @@ impl Histogram {
             .sum()
     }
 
+    /// The value that `q` percent of the samples do not exceed; 0 when empty.
+    ///
+    /// Raises ValueError unless 0 <= q <= 100.
     fn percentile(&self, q: f64) -> PyResult<u64> {
         if !(0.0..=100.0).contains(&q) {
             return Err(PyValueError::new_err(format!("percentile {q} is not between 0 and 100")));
@@ -91,6 +99,7 @@ impl Histogram {
         Ok(self.0.value_at_percentile(q))
     }
 
+    /// Merges `other` into this histogram, exactly: bucket by bucket.
     fn add(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         if slf.is(other) {
             let twin = slf.try_borrow()?.0.clone();
@@ -105,15 +114,19 @@ impl Histogram {
         into.0.add(&from.0).map_err(value_error)
     }
 
+    /// Counts `ns` `n` times.
     #[pyo3(signature = (ns, n=1))]
     fn record(&mut self, ns: u64, n: u64) -> PyResult<()> {
         self.0.record_n(ns, n).map_err(value_error)
     }
 
+    /// (Highest value of the bucket, number of samples), ascending, without empty buckets.
     fn buckets(&self) -> Vec<(u64, u64)> {
         self.0.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
     }
 
+    /// Samples by rounded milliseconds, as Locust keeps them: whole milliseconds below 100 ms, two
+    /// significant digits below 10 s, and whole seconds above.
     fn millis(&self) -> BTreeMap<u64, u64> {
         let mut samples = BTreeMap::new();
         for step in self.0.iter_recorded() {
@@ -123,12 +136,14 @@ impl Histogram {
         samples
     }
 
+    /// The HdrHistogram V2 encoding, deflated, which other tools of HdrHistogram read.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new().serialize(&self.0, &mut bytes).map_err(value_error)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Reads the result of `to_bytes`. Raises ValueError for other data.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         inflated(data)
@@ -139,6 +154,7 @@ impl Histogram {
             .map_err(|error| PyValueError::new_err(format!("not a histogram: {error}")))
     }
 
+    /// An independent copy.
     fn copy(&self) -> Self {
         Histogram(self.0.clone())
     }

@@ -4,7 +4,8 @@
 //! where it is tested without Python. Calls that wait or work for long are detached from the interpreter, so
 //! that Locust's hub keeps running.
 //!
-//! `sitebench/_engine.pyi` describes the module; stubtest compares the two.
+//! `sitebench/_engine.pyi` has the signatures; stubtest compares the two. The documentation comments of this crate
+//! are the documentation in Python.
 
 mod answer;
 mod config;
@@ -35,6 +36,14 @@ mod visitors;
 mod web_server;
 
 /// The native engine of sitebench.
+///
+/// Calls that wait or work for long release the GIL. Times are nanoseconds unless a name has another unit.
+/// Instants are on the clock of `time.monotonic_ns`. Configurations and specifications are JSON texts. Their
+/// fields are described at the Rust types that read them. An unknown or missing field is an `EngineError`
+/// that names the field.
+///
+/// A `progress` is called in the calling thread, about ten times a second, with the amount of finished work.
+/// What it raises stops the work and is raised again, and so is Ctrl-C.
 #[pyo3::pymodule(name = "_engine")]
 mod module {
     #[pymodule_export]

@@ -1,6 +1,5 @@
 //! `Population`: people as a pure function of (seed, i).
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,9 +12,11 @@ use crate::config;
 use crate::contents::Contents;
 use crate::errors::engine_error;
 use crate::pools;
-use crate::progress::tell;
+use crate::progress::run;
 
 /// People as a pure function of (seed, i). `i` may exceed `size`, which is the number of seeded people.
+///
+/// `pools_path` is a file of names and words. `spec_json` is a `people::Spec`.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Population(Arc<People>);
 
@@ -37,44 +38,52 @@ impl Population {
         })
     }
 
+    /// The number of seeded people.
     #[getter]
     fn size(&self) -> u64 {
         self.0.spec().size
     }
 
+    /// The attribute in the RDN, by which people are looked up.
     #[getter]
     fn naming(&self) -> &'static str {
         self.0.spec().profile.naming()
     }
 
+    /// Identity of the population: its spec without size and base, and its pools.
     #[getter]
     fn digest(&self) -> String {
         self.0.digest()
     }
 
+    /// The spec as the engine read it.
     #[getter]
     fn spec_json(&self) -> PyResult<String> {
         serde_json::to_string(self.0.spec()).map_err(engine_error)
     }
 
+    /// The name of person `i`: the value in the RDN.
     fn name(&self, i: u64) -> PyResult<String> {
         let mut name = Vec::new();
         self.0.write_name(i, &mut name);
         String::from_utf8(name).map_err(engine_error)
     }
 
+    /// The password of person `i`; empty if the profile has no passwords.
     fn password(&self, i: u64) -> PyResult<String> {
         let mut password = Vec::new();
         self.0.write_password(i, &mut password);
         String::from_utf8(password).map_err(engine_error)
     }
 
+    /// The DN of person `i`, escaped per RFC 4514.
     fn dn(&self, i: u64) -> PyResult<String> {
         let mut dn = Vec::new();
         self.0.write_dn(i, &mut dn);
         String::from_utf8(dn).map_err(engine_error)
     }
 
+    /// The DN and every attribute of person `i`.
     fn entry<'py>(&self, py: Python<'py>, i: u64) -> PyResult<(String, Bound<'py, PyDict>)> {
         Ok((self.dn(i)?, self.0.attributes(i).into_py_dict(py)?))
     }
@@ -86,41 +95,34 @@ impl Population {
         (self.0.slow_hashes(), self.0.hashes().count() as u64)
     }
 
+    /// The slow hashes that are computed, one per line.
     fn hashes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let lines = self.0.hashes().flat_map(|value| [value, b"\n"]);
         PyBytes::new(py, &lines.collect::<Vec<_>>().concat())
     }
 
+    /// Adopts the result of an earlier `hashes`, as far as its values can be hashes of these people.
     fn take_hashes(&self, py: Python<'_>, text: &[u8]) {
         py.detach(|| self.0.take_hashes(text.split(|byte| *byte == b'\n')));
     }
 
+    /// Computes the missing slow hashes.
     #[pyo3(signature = (threads, progress=None))]
     fn make_hashes(&self, py: Python<'_>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let mut raised = None;
-        let result = py.detach(|| {
-            self.0.make_hashes(threads, |done| match tell(progress.as_ref(), done) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    raised = Some(error);
-                    ControlFlow::Break(())
-                }
-            })
-        });
-        match raised {
-            Some(error) => Err(error),
-            None => result.map_err(engine_error),
-        }
+        run(py, progress, |tell| self.0.make_hashes(threads, tell))
     }
 
+    /// The `i` whose `name(i)` is `name`.
     fn index_of(&self, name: &str) -> Option<u64> {
         self.0.index_of(name.as_bytes())
     }
 
+    /// The bytes of a lookup's answer: SearchResultEntry and SearchResultDone.
     fn answer_bytes(&self, i: u64) -> u64 {
         Answers::default().size(&self.0, i)
     }
 
+    /// The sum of `answer_bytes` over [start, stop).
     fn encoded_answer_bytes(&self, py: Python<'_>, start: u64, stop: u64) -> u64 {
         py.detach(|| {
             let mut answers = Answers::default();
@@ -128,6 +130,8 @@ impl Population {
         })
     }
 
+    /// People [start, stop) as LDIF (RFC 2849). `with_containers` puts the entries of the base DN first, so
+    /// that the text loads into an empty directory.
     #[pyo3(signature = (start, stop, *, with_containers))]
     fn ldif<'py>(
         &self,
@@ -148,6 +152,7 @@ impl Population {
         Ok(PyBytes::new(py, &text))
     }
 
+    /// The contents of a place that has exactly people [start, stop).
     fn contents(&self, py: Python<'_>, start: u64, stop: u64) -> Contents {
         py.detach(|| Contents(contents::Contents::of(&self.0, start..stop)))
     }

@@ -4,7 +4,8 @@ use floor::queue::{Kind, Promise};
 use pyo3::prelude::*;
 
 /// The maximum utilisation of the cores by a mix of operations, if the share `late` of operations may take
-/// longer than `within_s`.
+/// longer than `within_s`. `kinds` are operations: weight, and seconds on an idle core. None if idle cores
+/// are too slow.
 #[pyfunction]
 pub fn busy_limit(
     py: Python<'_>,

@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 
-use load::{ScenarioSpec, Tables};
+use load::ScenarioSpec;
 use pyo3::prelude::*;
 use scenario::Data;
 
 use crate::config;
 use crate::errors::error_of;
 use crate::kind::Kind;
-use crate::table::Table;
+use crate::table::{Table, tables as tables_of};
 
-/// A scenario file, read and checked. Commands get its facts as JSON.
+/// A scenario file, read and checked. An `EngineError` has a line for each problem.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Scenario {
+    /// The facts of the scenario that commands need, as JSON.
     #[pyo3(get)]
     facts: String,
 }
@@ -33,8 +34,9 @@ impl Scenario {
     }
 }
 
-/// Raises if no lane could run the scenario. Returns the step that counts as an operation; `None` if the
-/// scenario's operations have counted steps of their own.
+/// Raises if no lane could run the scenario. Returns the step that counts as an operation; None if the
+/// scenario's operations have counted steps of their own. `spec_json` is a `load::ScenarioSpec`, and `tables`
+/// have its data.
 #[pyfunction]
 pub fn check_scenario(
     py: Python<'_>,
@@ -42,7 +44,7 @@ pub fn check_scenario(
     tables: HashMap<String, PyRef<'_, Table>>,
 ) -> PyResult<Option<String>> {
     let spec: ScenarioSpec = config::parse("a scenario", spec_json)?;
-    let tables: Tables = tables.into_iter().map(|(name, table)| (name, table.rows_of())).collect();
+    let tables = tables_of(Some(tables));
     let counts = py.detach(|| load::check_scenario(&spec, &tables));
     counts.map_err(|problems| error_of(Kind::BadFile, problems.to_string()))
 }

@@ -1,17 +1,17 @@
 //! Adds, deletes and reads people of a live directory.
 
-use std::ops::ControlFlow;
-
 use pyo3::prelude::*;
-use seeding::{Progress, SeedingError};
 
 use crate::config;
 use crate::contents::Contents;
 use crate::errors::engine_error;
 use crate::population::Population;
-use crate::progress::tell;
+use crate::progress::run;
 
 /// Adds people [start, stop) to a live directory, pipelined; returns the number of people that were missing.
+///
+/// `config_json` is a `seeding::Config`. Existing entries count as done, so another call resumes an
+/// interrupted seeding. `progress` gets the number of people done without a gap.
 #[pyfunction]
 #[pyo3(signature = (config_json, population, start, stop, progress=None))]
 pub fn seed_directory(
@@ -27,7 +27,8 @@ pub fn seed_directory(
     Ok(run(py, progress, |tell| seeding::seed(&config, &people, start..stop, tell))?.changed)
 }
 
-/// Deletes people [start, stop) from a live directory, pipelined; returns the number of people that existed.
+/// Deletes people [start, stop) from a live directory, pipelined, with the configuration of `seed_directory`.
+/// Returns the number of people that existed.
 #[pyfunction]
 #[pyo3(signature = (config_json, population, start, stop, progress=None))]
 pub fn remove_people(
@@ -43,7 +44,8 @@ pub fn remove_people(
     Ok(run(py, progress, |tell| seeding::remove(&config, &people, start..stop, tell))?.changed)
 }
 
-/// The key of the first of people [start, stop) that exists in a live directory.
+/// The key of the first of people [start, stop) that exists in a live directory, with the configuration of
+/// `seed_directory`.
 #[pyfunction]
 pub fn first_person(
     py: Python<'_>,
@@ -57,7 +59,8 @@ pub fn first_person(
     run(py, None, |tell| seeding::first(&config, &people, start..stop, tell))
 }
 
-/// The number of the population's people in a live directory, from the first on without a gap.
+/// The number of the population's people in a live directory, from the first on without a gap, however the
+/// seeding ended. The configuration is that of `seed_directory`.
 #[pyfunction]
 pub fn count_people(py: Python<'_>, config_json: &str, population: &Population) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
@@ -65,7 +68,8 @@ pub fn count_people(py: Python<'_>, config_json: &str, population: &Population) 
     py.detach(|| seeding::count(&config, &people, people.spec().size)).map_err(engine_error)
 }
 
-/// Reads all people below the population's base in a live directory.
+/// Reads all people below the population's base in a live directory, with the configuration of
+/// `seed_directory`. `progress` gets the number of people so far.
 #[pyfunction]
 #[pyo3(signature = (config_json, population, progress=None))]
 pub fn read_people(
@@ -77,31 +81,4 @@ pub fn read_people(
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
     run(py, progress, |tell| seeding::contents(&config, &people, tell)).map(Contents)
-}
-
-/// Works detached from the interpreter. Python's signal handlers, such as the handler of Ctrl-C, run at each
-/// progress report.
-pub fn run<T: Send>(
-    py: Python<'_>,
-    progress: Option<Py<PyAny>>,
-    work: impl FnOnce(Progress<'_>) -> Result<T, SeedingError> + Send,
-) -> PyResult<T> {
-    let mut raised = None;
-    let report = py.detach(|| {
-        work(&mut |done| match tell(progress.as_ref(), done) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                raised = Some(error);
-                ControlFlow::Break(())
-            }
-        })
-    });
-    if let Some(error) = raised {
-        return Err(error);
-    }
-    if matches!(report, Err(SeedingError::Interrupted)) {
-        // A signal has ended a wait after the last progress report, so its handler has not run yet.
-        py.check_signals()?;
-    }
-    report.map_err(engine_error)
 }

@@ -1,30 +1,23 @@
 //! `Site`: the personalized site.
 
+use ::site::Config;
 use ::site::upd::Manifest;
-use ::site::{Config, Running};
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::config;
-use crate::embedded::{EmbeddedServer, Serving};
+use crate::embedded::EmbeddedServer;
 use crate::errors::engine_error;
 use crate::upd::{expected, manifest_dict};
 
-/// The personalized site, served by threads of this process from a UPD.
+/// The personalized site, served by threads of this process from a user-property database (UPD).
+///
+/// `config_json` is a `site::Config`. `expected_json` has "size" and "digest", both optional: the expected
+/// manifest of the UPD. `stop` also stores pending changes; the database is one file again after it.
 #[pyclass(frozen, extends = EmbeddedServer, module = "sitebench._engine")]
 pub struct Site {
     manifest: Manifest,
-}
-
-impl Serving for Running {
-    fn made_ca(&self) -> Option<&str> {
-        Running::made_ca(self)
-    }
-
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.stats().named()
-    }
 }
 
 #[pymethods]
@@ -40,10 +33,13 @@ impl Site {
         let expected = expected(expected_json)?;
         let running = py.detach(|| ::site::start(config, &expected)).map_err(engine_error)?;
         let manifest = running.manifest().clone();
-        Ok(PyClassInitializer::from(EmbeddedServer::new("Site", running.addr(), running))
+        let (addr, made_ca) = (running.addr(), running.made_ca().map(str::to_owned));
+        let counts = move || (running.stats().named(), Vec::new());
+        Ok(PyClassInitializer::from(EmbeddedServer::new("Site", addr, made_ca, counts))
             .add_subclass(Self { manifest }))
     }
 
+    /// The manifest of the UPD, as `inspect_upd` returns it.
     fn manifest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         manifest_dict(py, &self.manifest)
     }

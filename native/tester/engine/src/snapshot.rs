@@ -12,7 +12,10 @@ use crate::histogram::Histogram;
 /// A metric: `clock` or `counter`, its name, its unit, its meaning, and the influence of scenario keys on it.
 type Metric = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-/// The measured quantities of a step: its clocks, then its counters.
+/// The metrics of a step: kind, name, unit, meaning and influence. The clocks come first.
+///
+/// The kind is "clock" or "counter". The influence is the behaviour that the values follow: "sending",
+/// "counting", "waiting" or "nothing".
 #[pyfunction]
 pub fn metrics() -> Vec<Metric> {
     let clocks = Clock::ALL
@@ -27,38 +30,76 @@ pub fn metrics() -> Vec<Metric> {
 /// Everything recorded between two drains, and the threads' CPU time at its end.
 #[pyclass(frozen, get_all, module = "sitebench._engine")]
 pub struct Snapshot {
+    /// When the window began.
     t0_ns: u64,
+    /// When the window ended.
     t1_ns: u64,
+    /// CPU time that each engine thread has used since it started.
     cpu_ns: Vec<u64>,
+    /// Lanes running at the end of the window.
     lanes: u64,
+    /// The number of lanes, integrated over the window.
     lane_ns: u64,
+    /// Time in which lanes were idle: thinking, without a due arrival, or pausing after a failure.
     waiting_ns: u64,
+    /// Time of operations and waits that had begun and not ended at the end of the window.
+    ///
+    /// `lane_ns` is the sum of the service, failed and processing times of all steps that do not overlap
+    /// other steps, `waiting_ns`, and `underway_ns` minus the `underway_ns` of the previous snapshot.
     underway_ns: u64,
+    /// Due arrivals of an open schedule that no lane has taken.
     backlog: u64,
+    /// Operations that have begun and are not answered.
     in_flight: u64,
+    /// Operations due in the window before the last cut that are neither answered nor given up.
     owed: u64,
+    /// Users that have ended since the start because no row was left. If no lane runs any more for lack of
+    /// rows, the window ends with the end of the last user.
     without_row: u64,
+    /// Time that users waited for exclusive rows of other users. It is in no operation's time.
     row_wait_ns: u64,
+    /// Exclusive rows that were lost since the start: a change to the row was never answered.
     lost_rows: u64,
+    /// Requests that succeeded in the window, by lane; empty unless `phases` are recorded. A lane keeps its
+    /// index from drain to drain. The index of an ended lane stays at 0 until a new lane takes it.
     lane_counts: Vec<u64>,
+    /// The log of requests, one line of JSON per request, in the order of their ends.
     log: Vec<String>,
+    /// One entry per deck: program, cards of each branch, cards dealt since the start. Each thread deals
+    /// whole decks: the dealt cards differ from the weights by less than a deck per thread.
     decks: Vec<(String, Vec<u64>, Vec<u64>)>,
+    /// One entry per step of each program, if the step has records.
     steps: Vec<Py<StepStats>>,
+    /// The steps of operations due in the window that ended at the last cut.
     late: Vec<Py<StepStats>>,
+    /// The steps of operations due before that window. They are in no window's durations.
     older: Vec<Py<StepStats>>,
+    /// For a schedule of stages, the steps of this snapshot by the number of the span in which the operations
+    /// were due.
     spans: Vec<(u64, Py<StepStats>)>,
 }
 
 /// The records of one step of one program since the last drain.
 #[pyclass(frozen, get_all, module = "sitebench._engine")]
 pub struct StepStats {
+    /// Name of the step's program.
     program: String,
+    /// Name of the step, `sequence` for the whole pass, or a phase of requests.
     step: String,
+    /// Whether time and failures are also counted in other steps: the step is a whole pass or a phase.
     overlaps: bool,
+    /// Operations that ended, answered or not: the samples on `service`, `wrong` and `censored`.
     count: u64,
+    /// Failed operations by kind.
     failures: BTreeMap<String, u64>,
+    /// For each kind of failure, the first failed request since the last drain and its answer.
     examples: BTreeMap<String, String>,
+    /// Histograms by the names of all clocks in `metrics`, in their order.
+    ///
+    /// On a closed schedule, where the intended start is the actual start, `latency` is the same object as
+    /// `service`, `abandoned` the same object as `censored`, and `lag` is empty.
     clocks: Py<PyDict>,
+    /// Sums by the names of all counters in `metrics`, in their order.
     counters: Py<PyDict>,
 }
 

@@ -1,6 +1,5 @@
 //! `build_upd`, `inspect_upd` and `copy_upd`: user-property databases as files.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ::site::upd::{self, Manifest};
@@ -10,7 +9,7 @@ use serde::Deserialize;
 
 use crate::config;
 use crate::errors::engine_error;
-use crate::progress::tell;
+use crate::progress::run;
 use crate::visitors;
 
 /// The people of a database.
@@ -30,7 +29,9 @@ struct Expected {
     digest: Option<String>,
 }
 
-/// Writes a user-property database and returns its manifest.
+/// Writes a user-property database (UPD) and returns its manifest. `spec_json` has "seed", "size" and
+/// "locales". An existing file at `path` is replaced in one step at the end, and stays if anything fails.
+/// `progress` gets the number of people so far.
 #[pyfunction]
 #[pyo3(signature = (path, pools_path, spec_json, progress=None))]
 pub fn build_upd<'py>(
@@ -41,25 +42,13 @@ pub fn build_upd<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let Spec { seed, size, locales } = config::parse("a user-property database", spec_json)?;
-    let mut raised = None;
-    let built = py.detach(|| {
-        let visitors = visitors::read(&pools_path, seed, &locales)?;
-        let built = upd::build(&path, &visitors, size, &mut |done| match tell(progress.as_ref(), done) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                raised = Some(error);
-                ControlFlow::Break(())
-            }
-        });
-        built.map_err(engine_error)
-    });
-    match raised {
-        Some(error) => Err(error),
-        None => manifest_dict(py, &built?),
-    }
+    let visitors = py.detach(|| visitors::read(&pools_path, seed, &locales))?;
+    let manifest = run(py, progress, |tell| upd::build(&path, &visitors, size, tell))?;
+    manifest_dict(py, &manifest)
 }
 
-/// Returns the manifest of a user-property database.
+/// The manifest of a UPD: schema_version, seed, size, population, pools and digest. Raises EngineError for
+/// another file, another version, or a UPD that is not the expected one.
 #[pyfunction]
 #[pyo3(signature = (path, expected_json=None))]
 pub fn inspect_upd<'py>(
@@ -72,7 +61,8 @@ pub fn inspect_upd<'py>(
     manifest_dict(py, &manifest)
 }
 
-/// Replaces a user-property database by a copy of another database, in one step. Returns the size in bytes.
+/// Replaces a UPD by a copy of another UPD, in one step; refuses a UPD that is served. Returns the size in
+/// bytes.
 #[pyfunction]
 pub fn copy_upd(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<u64> {
     let copy = |from: &Path, to: &Path| upd::copy(from, to);

@@ -19,7 +19,8 @@ struct Spec {
     locales: Vec<String>,
 }
 
-/// People as visitors of a personalized site. Their number is unlimited.
+/// People as visitors of a personalized site: the same people, with more properties. Their number is
+/// unlimited. `spec_json` has "seed" and "locales".
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Visitors(Arc<People>);
 
@@ -43,11 +44,13 @@ impl Visitors {
         py.detach(|| read(&pools_path, seed, &locales)).map(Arc::new).map(Visitors)
     }
 
+    /// Identity of the visitors: seed, locales, pools and lists.
     #[getter]
     fn digest(&self) -> String {
         self.0.digest()
     }
 
+    /// Every property of visitor `i`, `id` among them, as the database has them.
     fn visitor<'py>(&self, py: Python<'py>, i: u64) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &self.0.visitor(i))
     }
