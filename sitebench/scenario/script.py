@@ -34,7 +34,7 @@ NOT_BEGUN = "not begun"
 REMOVE = "remove"
 """The step that removes an added person, who is then added again."""
 HTTP, LDAP = "http", "ldap"
-_READING = frozenset(("GET", "HEAD", "file", "program"))
+_READING = frozenset(("get", "head", "file", "program"))
 _BY_DN = frozenset(("bind", "compare", "modify", "modify_dn", "delete", "refresh"))
 
 

@@ -45,7 +45,7 @@ pub use any_config::AnyConfig;
 pub use choose::deal::{Deal, Dealer, RowCursor, Sharer};
 pub use choose::schedule::Pace;
 pub use config::{CONNECT_MS, ConfigError};
-pub use connection::sasl::Mechanism;
+pub use connection::sasl;
 pub use connection::security::Tls;
 pub use connection::source::Sources;
 pub use drive::driver::{CommandError, Engine, LaunchError};

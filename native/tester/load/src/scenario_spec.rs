@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use scenario::{Operation, Scenario, thinking_ns};
+use scenario::{Operation, Sasl, Scenario, thinking_ns};
 use serde::Deserialize;
 
-use crate::connection::sasl::Mechanism;
 use crate::fill::Tables;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -51,7 +50,7 @@ impl ScenarioSpec {
     pub(crate) fn scale(&self, scenario: &Scenario, operation: &Operation) -> f64 {
         let session_s = match (self.session_ms, scenario.load.session) {
             (Some(session_ms), _) => session_ms / 1e3,
-            (None, Some(session)) => session.as_secs_f64(),
+            (None, Some(session)) => session,
             (None, None) => return 1.0,
         };
         if session_s <= 0.0 {
@@ -69,5 +68,5 @@ impl ScenarioSpec {
 pub struct Identity {
     pub(crate) dn: String,
     pub(crate) password: String,
-    pub(crate) sasl: Option<Mechanism>,
+    pub(crate) sasl: Option<Sasl>,
 }

@@ -6,8 +6,7 @@ use wire::ldap::oid::WHO_AM_I;
 use crate::form::Protocol;
 use crate::template::{Field, Template};
 use crate::types::{
-    Code, Data, Deal, Entry, FileClass, FileSet, Level, Lifetime, Rows, Scenario, Sizes, Step, Tls, Verb,
-    flat, renamed, thinking_ns,
+    Code, Data, Deal, Entry, Lifetime, Rows, Scenario, Step, Tls, Verb, flat, renamed, thinking_ns,
 };
 
 /// The result code of a wrong password (RFC 4511 appendix A).
@@ -28,7 +27,6 @@ impl Scenario {
             });
             self.effect(&operation.steps, facts)
         });
-        let load = &self.load;
         json!({
             "protocol": if self.protocol == Protocol::Ldap { "ldap" } else { "http" },
             "title": self.title,
@@ -36,21 +34,8 @@ impl Scenario {
             "note": self.note,
             "base": self.base.as_ref().map(Template::to_string),
             "uses_base": self.uses_base,
-            "load": {
-                "users": load.users,
-                "rate": load.rate,
-                "arrivals": load.arrivals,
-                "think": load.think.map(|think| think.as_secs_f64()),
-                "warmup": load.warmup.map(|warmup| warmup.as_secs_f64()),
-                "measure": load.measure.map(|measure| measure.as_secs_f64()),
-                "timeout": load.timeout.map(|timeout| timeout.as_secs_f64()),
-                "session": load.session.map(|session| session.as_secs_f64()),
-                "objective": load.objective,
-                "keys": load.keys.map(Deal::word),
-                "clients": (!load.clients.is_empty()).then_some(&load.clients),
-                "stages": self.stages(),
-            },
-            "files": self.files.as_ref().map(file_set),
+            "load": self.load,
+            "files": self.files,
             "data": self.data.iter().map(|data| source(self, data)).collect::<Vec<_>>(),
             "connections": self.connections.iter().map(|connection| json!({
                 "name": connection.name,
@@ -102,7 +87,7 @@ impl Scenario {
         let of = |step: &Step| {
             json!({
                 "name": step.name,
-                "verb": verb(&step.verb),
+                "verb": step.word,
                 "on": step.on,
                 "asks": self.asked_for(step),
                 "accounts": match &step.verb {
@@ -149,19 +134,6 @@ impl Scenario {
             }
         }
         (names, is_captured)
-    }
-
-    /// The stages of a rate, in the option's syntax.
-    fn stages(&self) -> Option<String> {
-        let stages = self.load.stages.iter().map(|stage| {
-            let lasts = stage.lasts.as_secs_f64();
-            match stage.level {
-                Level::Rate(rate) => format!("{lasts}s:{rate}"),
-                Level::Users(users) => format!("{lasts}s:{users} users"),
-            }
-        });
-        let stages: Vec<_> = stages.collect();
-        (!stages.is_empty()).then(|| stages.join(","))
     }
 
     /// Whether a step adds a new person.
@@ -251,38 +223,6 @@ fn kept_entry(verb: &Verb) -> Option<String> {
     }
 }
 
-const fn verb(verb: &Verb) -> &'static str {
-    match verb {
-        Verb::Bind { .. } => "bind",
-        Verb::Search(_) => "search",
-        Verb::Compare { .. } => "compare",
-        Verb::Add { .. } => "add",
-        Verb::Modify { .. } => "modify",
-        Verb::ModifyDn { .. } => "modify_dn",
-        Verb::Delete { .. } => "delete",
-        Verb::PasswordModify { .. } => "password_modify",
-        Verb::Refresh { .. } => "refresh",
-        Verb::Extended { .. } => "extended",
-        Verb::Unbind { .. } => "unbind",
-        Verb::Request(request) => request.method,
-        Verb::File { .. } => "file",
-        Verb::Program { .. } => "program",
-        Verb::Think { .. } => "think",
-        Verb::Repeat { .. } => "repeat",
-    }
-}
-
-fn file_set(set: &FileSet) -> Value {
-    let class = |class: &FileClass| {
-        let (sizes, spread) = match &class.sizes {
-            Sizes::Each(sizes) => (Some(sizes), None),
-            Sizes::Spread(least, most) => (None, Some([least, most])),
-        };
-        json!({"name": class.name, "sizes": sizes, "spread": spread, "count": class.count})
-    };
-    json!({"name": set.name, "classes": set.classes.iter().map(class).collect::<Vec<_>>()})
-}
-
 fn source(scenario: &Scenario, data: &Data) -> Value {
     let (kind, path, separator, header) = match &data.rows {
         Rows::File { path, separator, header } => ("file", Some(path), Some(separator), Some(header)),
@@ -305,7 +245,7 @@ fn source(scenario: &Scenario, data: &Data) -> Value {
             _ => None,
         },
         "once": data.deal == Some(Deal::Once),
-        "deal": data.deal.map(Deal::word),
+        "deal": data.deal,
         "secret": scenario.secret_columns(data),
     })
 }

@@ -1,9 +1,13 @@
 //! A parsed scenario: the input of the program compiler.
+//!
+//! The variants of an enum that is deserialised are words of scenario files.
 
+use std::fmt;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
 use wire::ldap::Scope;
 
 use crate::form::Protocol;
@@ -56,42 +60,52 @@ pub struct Needed {
     pub line: usize,
 }
 
-/// `[load]`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// `[load]`, with durations in seconds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Load {
     /// Concurrent users.
     pub users: Option<u64>,
     /// Numbers of concurrent users, for a sweep.
-    pub clients: Vec<u64>,
+    pub clients: Option<Vec<u64>>,
     /// Operations per second.
     pub rate: Option<f64>,
     /// `even` or `poisson`.
     pub arrivals: Option<String>,
-    /// Successive stages, each with a rate or a number of users.
-    pub stages: Vec<Stage>,
+    /// Successive stages, in the option's syntax.
+    pub stages: Option<String>,
     /// The mean pause after each operation.
-    pub think: Option<Duration>,
+    pub think: Option<f64>,
     /// The duration of an operation to which think times are scaled.
-    pub session: Option<Duration>,
+    pub session: Option<f64>,
     /// The objective for the total, in the option's syntax.
     pub objective: Option<String>,
-    pub warmup: Option<Duration>,
-    pub measure: Option<Duration>,
+    pub warmup: Option<f64>,
+    pub measure: Option<f64>,
     /// The timeout of an operation.
-    pub timeout: Option<Duration>,
+    pub timeout: Option<f64>,
     /// The default deal of seeded people.
     pub keys: Option<Deal>,
 }
 
 /// A part of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stage {
-    pub lasts: Duration,
-    pub level: Level,
+pub(crate) struct Stage {
+    pub(crate) lasts: Duration,
+    pub(crate) level: Level,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}s:", self.lasts.as_secs_f64())?;
+        match self.level {
+            Level::Rate(rate) => write!(f, "{rate}"),
+            Level::Users(users) => write!(f, "{users} users"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Level {
+pub(crate) enum Level {
     Users(u64),
     /// Operations per second.
     Rate(f64),
@@ -142,11 +156,15 @@ pub enum Tls {
     Never,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A SASL mechanism. Both mechanisms need TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Sasl {
-    /// A name and a password (RFC 4616).
+    /// The client sends a name and a password, as in a simple bind (RFC 4616).
+    #[serde(alias = "PLAIN")]
     Plain,
-    /// The identity of the TLS client certificate (RFC 4422 appendix A).
+    /// The identity comes from the TLS client certificate (RFC 4422 appendix A).
+    #[serde(alias = "EXTERNAL")]
     External,
 }
 
@@ -182,7 +200,8 @@ pub enum Rows {
     New,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Deal {
     /// Every row once per round, each round in a new random order.
     Shuffled,
@@ -201,24 +220,8 @@ pub enum Deal {
     Latest,
 }
 
-impl Deal {
-    /// The keyword in scenario files.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Shuffled => "shuffled",
-            Self::InOrder => "in-order",
-            Self::Once => "once",
-            Self::Exclusive => "exclusive",
-            Self::Uniform => "uniform",
-            Self::Zipfian => "zipfian",
-            Self::Hotspot => "hotspot",
-            Self::Latest => "latest",
-        }
-    }
-}
-
 /// `[files.SET]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileSet {
     pub name: String,
     /// In the order of the file.
@@ -226,19 +229,14 @@ pub struct FileSet {
 }
 
 /// A class of files. All files of a class are requested equally often.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileClass {
     pub name: String,
-    pub sizes: Sizes,
+    /// Sizes in bytes, used in turn.
+    pub sizes: Vec<u64>,
+    /// Instead of `sizes`: a geometric progression from the smallest to the largest size.
+    pub spread: Option<(u64, u64)>,
     pub count: Option<u32>,
-}
-
-/// File sizes of a class, in bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sizes {
-    Each(Vec<u64>),
-    /// A geometric progression from the smallest to the largest size.
-    Spread(u64, u64),
 }
 
 /// `[[operation]]`.
@@ -262,6 +260,8 @@ pub struct Operation {
 pub struct Step {
     /// The name of the step's row within the operation.
     pub name: String,
+    /// The verb's name in the file.
+    pub word: &'static str,
     /// The name of the step's connection; unused for `think`, `repeat` and `unbind`.
     pub on: String,
     pub verb: Verb,
@@ -304,8 +304,10 @@ pub struct Search {
 }
 
 /// The aliases that a search follows, in the order of their numbers (RFC 4511 section 4.5.1.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Deref {
+    #[default]
     Never,
     Searching,
     Finding,
@@ -345,9 +347,11 @@ pub enum Json {
 }
 
 /// The escape of values in an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Escaped {
     /// `&amp;`
+    #[default]
     Html,
     /// `\u0026`
     Json,
@@ -378,7 +382,8 @@ pub struct Value {
 }
 
 /// The encoding of bytes as a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// UTF-8.
     Text,
@@ -418,7 +423,8 @@ pub struct Change {
 }
 
 /// The operation of a change, in the order of the protocol's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// RFC 4511 section 4.6.
     Add,
@@ -516,8 +522,10 @@ pub enum Source {
 }
 
 /// The captured value, if the answer has several values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Take {
+    #[default]
     First,
     Random,
     /// All values, as a list for `repeat`.

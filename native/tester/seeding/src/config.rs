@@ -6,7 +6,8 @@ pub use tls::Secret;
 use wire::dn::{Dn, Plain};
 
 use super::error::{MAX_CONNECTIONS, MAX_WINDOW, SeedingError};
-use load::{Mechanism, Tls};
+use load::Tls;
+use load::sasl::Sasl;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,7 +24,7 @@ pub struct Config {
     pub password: Option<Secret>,
     /// `None` for a simple bind.
     #[serde(default)]
-    pub sasl: Option<Mechanism>,
+    pub sasl: Option<Sasl>,
     #[serde(default)]
     pub tls: Option<Tls>,
     /// The most connections.
@@ -87,7 +88,7 @@ impl Config {
         if !(1..=MAX_WINDOW).contains(&self.window) {
             return Err(SeedingError::Window(self.window));
         }
-        if let (Some((dn, b"")), None | Some(Mechanism::Plain)) = (self.credentials(), self.sasl) {
+        if let (Some((dn, b"")), None | Some(Sasl::Plain)) = (self.credentials(), self.sasl) {
             return Err(SeedingError::NoPassword(dn.to_owned()));
         }
         match &self.base {

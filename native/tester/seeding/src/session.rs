@@ -16,7 +16,7 @@ use wire::ldap::{Attributes, Control, Reply, ResultCode, Scope, filter, oid};
 use super::error::answer;
 use super::inbox::{Inbox, not_ldap};
 use super::{Config, SeedingError};
-use load::CONNECT_MS;
+use load::{CONNECT_MS, sasl};
 
 /// Search options for one entry by its DN.
 pub(super) const ENTRY_ITSELF: SearchOptions =
@@ -96,7 +96,7 @@ impl Session {
             (None, None) => return Ok(()),
         };
         let Answer { code, text, .. } = self.ask(|out, id| match config.sasl {
-            Some(mechanism) => mechanism.write_bind(out, id, dn.as_bytes(), password),
+            Some(mechanism) => sasl::write_bind(mechanism, out, id, dn.as_bytes(), password),
             None => write_bind(out, id, 3, dn.as_bytes(), password),
         })?;
         if code == ResultCode::SUCCESS {

@@ -2,6 +2,6 @@
 
 pub(crate) mod endpoint;
 pub(crate) mod link;
-pub(crate) mod sasl;
+pub mod sasl;
 pub(crate) mod security;
 pub(crate) mod source;

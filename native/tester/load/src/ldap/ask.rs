@@ -11,6 +11,7 @@ use super::frame::Frame;
 use super::verify::ExpectedAttributes;
 use super::writing::{Becomes, Field, Writing, Written, bytes_of, joined};
 use crate::compile_error::Result;
+use crate::connection::sasl;
 use crate::fill::{Plan, Preparation, Text};
 use crate::scripted::{self, rest};
 
@@ -252,11 +253,7 @@ impl Ask {
         let frame = writing.frame(|out, id, fields| {
             let (name, password) = (joined(&name, fields), joined(&password, fields));
             match sasl {
-                Some(Sasl::External) => write::write_sasl_bind(out, id, b"EXTERNAL", b""),
-                Some(Sasl::Plain) => {
-                    let credentials = [b"\0", &name[..], b"\0", &password].concat();
-                    write::write_sasl_bind(out, id, b"PLAIN", &credentials);
-                }
+                Some(mechanism) => sasl::write_bind(mechanism, out, id, &name, &password),
                 None => write::write_bind(out, id, version, &name, &password),
             }
         })?;

@@ -1,8 +1,8 @@
 //! Compiles steps of scenarios to requests of LDAP.
 
 use scenario::{
-    Code, Connection, Control, Data, Drawn, Entry, Expect, Part, Problems, Protocol, Rows, Sasl, Scenario,
-    Step, Template, Verb, flat,
+    Code, Connection, Control, Data, Drawn, Entry, Expect, Part, Problems, Protocol, Rows, Scenario, Step,
+    Template, Verb, flat,
 };
 
 use wire::ldap::ResultCode;
@@ -10,7 +10,6 @@ use wire::ldap::ResultCode;
 use super::ask::{Ask, Bind};
 use super::{Request, Target};
 use crate::compile_error::{CompileError, Result};
-use crate::connection::sasl::Mechanism;
 use crate::fill::{Preparation, Tables};
 use crate::program::{Connects, MAIN};
 use crate::scenario_spec::ScenarioSpec;
@@ -46,6 +45,7 @@ impl Lower for Requests<'_> {
             Verb::Add { entry: Entry::Row(data), dn, .. } if plan.is_taken(data) => {
                 let step = Step {
                     name: REMOVE.to_owned(),
+                    word: "delete",
                     on: step.on.clone(),
                     verb: Verb::Delete { dn: dn.clone() },
                     // The previous lane with this person may have removed the entry already.
@@ -152,12 +152,8 @@ fn own_bind(place: &Place<'_>, controls: &[Control], version: u8) -> Result<Ask>
         parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
     };
     let (name, password) = (text(&given.dn), text(&given.password));
-    let sasl = given.sasl.map(|mechanism| match mechanism {
-        Mechanism::External => Sasl::External,
-        Mechanism::Plain => Sasl::Plain,
-    });
     // LDAPv2 has no SASL.
-    let version = if sasl.is_some() { 3 } else { version };
-    let bind = Bind { name: &name, password: Some(&password), sasl, version, controls };
+    let version = if given.sasl.is_some() { 3 } else { version };
+    let bind = Bind { name: &name, password: Some(&password), sasl: given.sasl, version, controls };
     Ask::bind(place.script, place.plan, place.block, &bind)
 }

@@ -1,13 +1,12 @@
-//! Requests of LDAP as values, and answers from such values.
+//! Answers of LDAP from values.
 
 use std::sync::Arc;
 
 use people::Population;
 use wire::ber::tag;
 use wire::ldap::answer::{self, Verdict};
-use wire::ldap::control::Control;
 use wire::ldap::request::write_attribute;
-use wire::ldap::{Attributes, Credentials, Operation, Request, ResultCode, op};
+use wire::ldap::{Operation, Request, ResultCode, op};
 
 use super::{Judged, TurnError, User, Users};
 use crate::engine::{self, StartError};
@@ -21,45 +20,6 @@ pub type DirectoryUser = User<Ldap>;
 
 /// An attribute with its values.
 pub type Values = (String, Vec<Vec<u8>>);
-
-/// A request for a portable client. Fields that the verb does not use are empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LdapRequest {
-    /// The verb as in scenario files, but `extended` for all extended operations.
-    pub verb: &'static str,
-    /// The entry of the request, the base of a search, the name of a bind, or the OID of an extended
-    /// operation.
-    pub dn: String,
-    /// The LDAP version of a bind.
-    pub version: i64,
-    /// The mechanism of a SASL bind.
-    pub sasl: Option<String>,
-    /// The password of a bind, SASL credentials, or the value of an extended operation.
-    pub value: Option<Vec<u8>>,
-    /// The filter as a text (RFC 4515).
-    pub filter: String,
-    /// 0 base, 1 one level, 2 subtree, 3 all below the base.
-    pub scope: u8,
-    /// 0 never, 1 in searching, 2 finding the base, 3 always.
-    pub dereference: u8,
-    /// The maximum number of entries; 0 for no limit.
-    pub size_limit: u32,
-    /// In seconds; 0 for no limit.
-    pub time_limit_s: u32,
-    /// Whether the server omits values.
-    pub types_only: bool,
-    /// The requested attributes.
-    pub attributes: Vec<String>,
-    /// The attributes of an entry to add, or the compared attribute.
-    pub entry: Vec<Values>,
-    /// 0 add, 1 delete, 2 replace, 3 increment.
-    pub changes: Vec<(u8, Values)>,
-    pub new_rdn: String,
-    pub delete_old_rdn: bool,
-    pub new_superior: Option<String>,
-    /// For each control its OID, its criticality and its value.
-    pub controls: Vec<(String, bool, Option<Vec<u8>>)>,
-}
 
 /// An answer from a portable client.
 #[derive(Debug, Clone, Default)]
@@ -147,74 +107,4 @@ impl User<Ldap> {
         }
         self.answered(users, &bytes)
     }
-}
-
-impl LdapRequest {
-    /// Decodes a request.
-    pub fn of(request: &[u8]) -> Option<Self> {
-        let Request { operation, controls, .. } = Request::decode(request).ok()?;
-        let control =
-            |Control { oid, critical, value }: Control<'_>| (text(oid), critical, value.map(<[u8]>::to_vec));
-        let of = |verb, dn: &[u8]| Self {
-            verb,
-            dn: text(dn),
-            controls: controls.iter().map(control).collect(),
-            ..Self::default()
-        };
-        Some(match operation {
-            Operation::Bind(bind) => {
-                let (sasl, value) = match bind.credentials {
-                    Credentials::Simple(password) => (None, Some(password)),
-                    Credentials::Sasl(mechanism, credentials) => (Some(text(mechanism)), credentials),
-                    Credentials::Other(_) => return None,
-                };
-                let value = value.map(<[u8]>::to_vec);
-                Self { version: bind.version, sasl, value, ..of("bind", bind.name) }
-            }
-            Operation::Search(search) => Self {
-                filter: search.filter.to_string(),
-                scope: search.scope as u8,
-                dereference: search.dereference,
-                size_limit: search.size_limit,
-                time_limit_s: search.time_limit_s,
-                types_only: search.types_only,
-                attributes: search.attributes.iter().map(text).collect(),
-                ..of("search", search.base)
-            },
-            Operation::Modify(modify) => {
-                let change = |change: wire::ldap::Change<'_>| {
-                    (change.operation, values(change.attribute.name, &change.attribute.values))
-                };
-                Self { changes: modify.changes().map(change).collect(), ..of("modify", modify.dn) }
-            }
-            Operation::Add(add) => Self { entry: attributes(&add.attributes), ..of("add", add.dn) },
-            Operation::Delete(dn) => of("delete", dn),
-            Operation::ModifyDn(rename) => Self {
-                new_rdn: text(rename.new_rdn),
-                delete_old_rdn: rename.delete_old_rdn,
-                new_superior: rename.new_superior.map(text),
-                ..of("modify_dn", rename.dn)
-            },
-            Operation::Compare(compare) => Self {
-                entry: vec![(text(compare.attribute), vec![compare.value.to_vec()])],
-                ..of("compare", compare.dn)
-            },
-            Operation::Extended(extended) => {
-                Self { value: extended.value.map(<[u8]>::to_vec), ..of("extended", extended.name) }
-            }
-            Operation::Unbind | Operation::Abandon(_) => return None,
-        })
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn attributes(of: &Attributes<'_>) -> Vec<Values> {
-    of.iter().flatten().map(|attribute| values(attribute.name, &attribute.values)).collect()
-}
-
-fn values(name: &[u8], of: &wire::ldap::attributes::Values<'_>) -> Values {
-    (text(name), of.iter().flatten().map(<[u8]>::to_vec).collect())
 }

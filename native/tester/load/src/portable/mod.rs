@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-pub use self::ldap::{DirectoryUser, DirectoryUsers, LdapAnswer, LdapRequest, Values};
+pub use self::ldap::{DirectoryUser, DirectoryUsers, LdapAnswer, Values};
 use self::walk::Walk;
 
 use crate::compile_error::CompileError;

@@ -111,11 +111,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let (from, take, default) = match value.get_ref() {
             DeValue::Table(table) => {
                 let table = Table { table, at: value.span().start };
-                let take = match table.str("take") {
-                    Some("all") => Take::All,
-                    Some("random") => Take::Random,
-                    _ => Take::First,
-                };
+                let take = table.word("take").unwrap_or_default();
                 (self.source_of(table), take, self.default(table, take))
             }
             other => (Source::Attribute(other.as_str().unwrap_or_default().to_owned()), Take::First, None),

@@ -13,7 +13,7 @@ use crate::problem::{did_you_mean, quoted};
 use crate::shape::{in_order, number};
 use crate::template::{Field, IN_COLUMNS, Part, Template, is_column};
 use crate::types::{
-    Connection, Data, Deal, Drawn, FileClass, FileSet, Level, Lifetime, Load, Named, Rows, Sizes, Stage, Tls,
+    Connection, Data, Drawn, FileClass, FileSet, Level, Lifetime, Load, Named, Rows, Stage, Tls,
 };
 
 /// The most bytes of a value with the values in it. Twelve values that each use another value ten times would
@@ -96,7 +96,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 self.wrong(table.at("secret"), format!("there is no column {}{near}", quoted(name)));
             }
         }
-        Data { name: name.to_owned(), rows, columns, deal: table.str("deal").map(deal), per_user, secret }
+        Data { name: name.to_owned(), rows, columns, deal: table.word("deal"), per_user, secret }
     }
 
     pub(super) fn columns(&self, table: Table<'d, 't>) -> Option<Vec<String>> {
@@ -235,16 +235,16 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         } else if table.has("spread") && count.is_none_or(|count| count < 2) {
             self.wrong(table.at("count"), "a spread needs a count of 2 files or more");
         }
-        let sizes = match spread[..] {
-            [least, most] if least <= most => Sizes::Spread(least, most),
+        let spread = match spread[..] {
+            [least, most] if least <= most => Some((least, most)),
             _ => {
                 if table.has("spread") {
                     self.wrong(table.at("spread"), "is not a smallest and a largest size");
                 }
-                Sizes::Each(sizes)
+                None
             }
         };
-        FileClass { name: name.to_owned(), sizes, count }
+        FileClass { name: name.to_owned(), sizes, spread, count }
     }
 
     pub(super) fn connections(&mut self, root: Table<'d, 't>) {
@@ -301,7 +301,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             tls,
             bind: None,
             password: None,
-            sasl: table.sasl(),
+            sasl: table.word("sasl"),
             version: table.int("version").unwrap_or(3),
             http_1_0,
         }
@@ -338,19 +338,20 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 self.wrong(table.at("stages"), format!("are of users, who leave nothing for {other} to say"));
             }
         }
+        let stages: Vec<_> = stages.iter().map(Stage::to_string).collect();
         Load {
             users: table.int("users"),
-            clients,
+            clients: table.has("clients").then_some(clients),
             rate,
             arrivals: table.text("arrivals"),
-            stages,
-            think: table.duration("think"),
-            session: table.duration("session"),
+            stages: (!stages.is_empty()).then(|| stages.join(",")),
+            think: table.seconds("think"),
+            session: table.seconds("session"),
             objective: table.text("objective"),
-            warmup: table.duration("warmup"),
-            measure: table.duration("measure"),
-            timeout: table.duration("timeout"),
-            keys: table.str("keys").map(deal),
+            warmup: table.seconds("warmup"),
+            measure: table.seconds("measure"),
+            timeout: table.seconds("timeout"),
+            keys: table.word("keys"),
         }
     }
 
@@ -370,18 +371,5 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
         self.headers.truncate(10);
         all
-    }
-}
-
-fn deal(word: &str) -> Deal {
-    match word {
-        "in-order" => Deal::InOrder,
-        "once" => Deal::Once,
-        "exclusive" => Deal::Exclusive,
-        "uniform" => Deal::Uniform,
-        "zipfian" => Deal::Zipfian,
-        "hotspot" => Deal::Hotspot,
-        "latest" => Deal::Latest,
-        _ => Deal::Shuffled,
     }
 }

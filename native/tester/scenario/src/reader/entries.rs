@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use super::Reader;
-use super::table::{Item, Table};
+use super::table::{Item, Table, variant};
 use crate::grammar;
 use crate::problem::quoted;
 use crate::shape::{in_order, int, within};
@@ -63,22 +63,15 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         };
         match value.get_ref() {
             DeValue::Table(table) => {
-                let encodings = [
-                    ("base64", Encoding::Base64),
-                    ("hex", Encoding::Hex),
-                    ("utf16", Encoding::Utf16),
-                    ("file", Encoding::File),
-                ];
-                let given =
-                    encodings.into_iter().find_map(|(key, encoding)| Some((table.get(key)?, encoding)));
-                match given {
-                    Some((path, Encoding::File)) => self.in_file(path),
-                    Some((text, encoding)) => {
-                        let in_digits = matches!(encoding, Encoding::Base64 | Encoding::Hex);
-                        let text = if in_digits { self.digits(text) } else { self.template(text) };
-                        Value { text, encoding }
+                let encoded =
+                    in_order(table).into_iter().find_map(|(key, _, text)| Some((variant(key)?, text)));
+                match encoded {
+                    Some((Encoding::File, path)) => self.in_file(path),
+                    Some((encoding @ (Encoding::Base64 | Encoding::Hex), text)) => {
+                        Value { text: self.digits(text), encoding }
                     }
-                    None => Value { text: Template::default(), encoding: Encoding::Text },
+                    Some((encoding, text)) => Value { text: self.template(text), encoding },
+                    None => plain(String::new()),
                 }
             }
             // These are the values of LDAP's syntax Boolean (RFC 4517 section 3.3.3).
@@ -113,14 +106,11 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         let mut changes = Vec::new();
         for table in tables {
             let before = changes.len();
-            for (kind, _, value) in in_order(table.table) {
-                let Some(attributes) = value.get_ref().as_table() else { continue };
-                let (kind, least) = match kind {
-                    "add" => (ChangeKind::Add, 1),
-                    "delete" => (ChangeKind::Delete, 0),
-                    "increment" => (ChangeKind::Increment, 1),
-                    _ => (ChangeKind::Replace, 0),
+            for (word, _, value) in in_order(table.table) {
+                let (Some(kind), Some(attributes)) = (variant(word), value.get_ref().as_table()) else {
+                    continue;
                 };
+                let least = usize::from(matches!(kind, ChangeKind::Add | ChangeKind::Increment));
                 for (name, at, value) in in_order(attributes) {
                     let (attribute, values) = self.attribute(name, at, value);
                     if values.len() < least {

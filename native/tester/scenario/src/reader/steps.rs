@@ -166,7 +166,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
         }
         let scope =
             captures.iter().map(|capture| (capture.name.clone(), capture.take == Take::All)).collect();
-        (Step { name, on, verb: action, expect, captures, controls }, scope)
+        (Step { name, word: verb, on, verb: action, expect, captures, controls }, scope)
     }
 
     pub(super) fn row(&mut self, step: Table<'d, 't>, verb: &'static str, single: bool) -> String {

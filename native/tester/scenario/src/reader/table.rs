@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::grammar;
 use crate::shape::{in_order, int};
-use crate::types::Sasl;
 
 pub(super) type Item<'t> = Spanned<DeValue<'t>>;
 
@@ -78,7 +79,16 @@ impl<'d, 't> Table<'d, 't> {
         grammar::duration(self.str(key)?)
     }
 
-    pub(super) fn sasl(self) -> Option<Sasl> {
-        self.str("sasl").map(|name| if name == "PLAIN" { Sasl::Plain } else { Sasl::External })
+    pub(super) fn seconds(self, key: &str) -> Option<f64> {
+        self.duration(key).map(|duration| duration.as_secs_f64())
     }
+
+    pub(super) fn word<T: Deserialize<'d>>(self, key: &str) -> Option<T> {
+        variant(self.str(key)?)
+    }
+}
+
+/// The variant of an enum with this word.
+pub(super) fn variant<'d, T: Deserialize<'d>>(word: &'d str) -> Option<T> {
+    T::deserialize(StrDeserializer::<'_, ValueError>::new(word)).ok()
 }

@@ -13,9 +13,7 @@ use crate::grammar;
 use crate::problem::{did_you_mean, nearest, quoted};
 use crate::shape::{in_order, int, number, within};
 use crate::template::Template;
-use crate::types::{
-    Body, Deref, Entry, Escaped, Json, PAGED_RESULTS, Request, Rows, Sasl, Search, Times, Verb,
-};
+use crate::types::{Body, Entry, Json, PAGED_RESULTS, Request, Rows, Sasl, Search, Times, Verb};
 
 impl<'d, 't> Reader<'_, 'd, 't> {
     pub(super) fn verb(&mut self, step: Table<'d, 't>, verb: &'static str) -> Verb {
@@ -88,7 +86,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
     }
 
     pub(super) fn bind(&mut self, step: Table<'d, 't>) -> Verb {
-        let sasl = step.sasl();
+        let sasl = step.word("sasl");
         let anonymous = step.str("bind").is_none_or(str::is_empty);
         match sasl {
             Some(Sasl::External) if step.has("password") => {
@@ -129,12 +127,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             size_limit: step.int("size_limit").unwrap_or(0),
             time_limit: step.duration("time_limit").unwrap_or_default(),
             types_only: step.flag("types_only", false),
-            deref: match step.str("deref") {
-                Some("searching") => Deref::Searching,
-                Some("finding") => Deref::Finding,
-                Some("always") => Deref::Always,
-                _ => Deref::Never,
-            },
+            deref: step.word("deref").unwrap_or_default(),
             page_size: step.int("page_size"),
         }
     }
@@ -263,11 +256,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
             path,
             headers,
             body,
-            escaped: match step.str("match") {
-                Some("json") => Escaped::Json,
-                Some("plain") => Escaped::Plain,
-                _ => Escaped::Html,
-            },
+            escaped: step.word("match").unwrap_or_default(),
             follow: step.flag("follow", false),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use load::Tables;
-use load::portable::{DirectoryUser, DirectoryUsers, Do, Judged, LdapAnswer, LdapRequest};
+use load::portable::{DirectoryUser, DirectoryUsers, Do, Judged, LdapAnswer};
 use people::{Population, Profile};
 use serde_json::{Value, json};
 use wire::ldap::frame::message_length;
@@ -153,43 +153,6 @@ fn pauses_after_failed_starts_double_up_to_half_a_minute() {
         }
     }
     assert_eq!(pauses_s, [1, 2, 4, 8, 16, 30, 30]);
-}
-
-#[test]
-fn a_portable_request_has_the_parts_that_ldap_clients_need() {
-    let people = people(Profile::Paper, 10);
-    let responder = Responder::right(&people);
-    let mut client = Client::new(&with_password(&responder, MIX), &people, responder);
-    let mut parts = Vec::new();
-    while parts.len() < 40 {
-        let asked = client.ask();
-        parts.push(LdapRequest::of(&asked).expect("a request"));
-        client.send(&asked);
-    }
-    let first = |verb: &str| parts.iter().find(|each| each.verb == verb).expect(verb).clone();
-    let bind = first("bind");
-    assert_eq!((&*bind.dn, bind.version, bind.value), ("cn=admin,ou=people,o=x", 3, Some(b"pw".to_vec())));
-    let search = first("search");
-    assert!(search.filter.starts_with("(&(cn=") && search.filter.ends_with(")(sn=*x*))"), "{search:?}");
-    assert_eq!((&*search.dn, search.scope, search.size_limit), ("ou=people,o=x", 1, 3));
-    assert_eq!(search.attributes, ["cn"]);
-    let (sort, critical, value) = &search.controls[0];
-    assert!(sort == "1.2.840.113556.1.4.473" && *critical && value.is_some());
-    let add = first("add");
-    assert_eq!((&*add.entry[0].0, add.entry[1].1.len()), ("objectClass", 2));
-    let changes = first("modify").changes;
-    assert_eq!(changes[0], (2, ("sn".to_owned(), vec![b"a".to_vec()])));
-    assert_eq!(changes[1], (1, ("description".to_owned(), Vec::new())));
-    let rename = first("modify_dn");
-    assert!(rename.new_rdn.starts_with("cn=b") && rename.delete_old_rdn);
-    assert_eq!(rename.new_superior.as_deref(), Some("o=x"));
-    assert_eq!(first("compare").entry, [("sn".to_owned(), vec![b"a".to_vec()])]);
-    assert!(first("delete").dn.starts_with("cn=b"));
-    let mut extended: Vec<_> = parts.iter().filter(|each| each.verb == "extended").collect();
-    extended.dedup_by_key(|each| &each.dn);
-    let [change, refresh, ..] = &extended[..] else { panic!("{extended:?}") };
-    assert_eq!((&*change.dn, &*refresh.dn), ("1.3.6.1.4.1.4203.1.11.1", "1.3.6.1.4.1.1466.101.119.1"));
-    assert!(change.value.is_some() && refresh.value.is_some());
 }
 
 #[test]
