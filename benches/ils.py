@@ -124,7 +124,7 @@ class DirectoryBench(Bench):
         return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
     def _floor_connect(self) -> Values:
-        found = floor.connects(self._bind_floor, LANES, self.seconds)
+        found = floor.exchanges(self._bind_floor, LANES, self.seconds, reconnects=True)
         return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
     def _alone(self, sequence: Script, entries: int = 10_000, lanes: int = LANES) -> Values:

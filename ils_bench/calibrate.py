@@ -125,7 +125,7 @@ def _pairs(
             "engine": lambda: engine(sequences.LOOKUP, 1),
         },
         "connect, bind, close": {
-            "floor": lambda: raw(floor.connects(bind_floor, _LANES, seconds)),
+            "floor": lambda: raw(floor.exchanges(bind_floor, _LANES, seconds, reconnects=True)),
             "engine": lambda: engine(sequences.CONNECT, _LANES),
         },
     }

@@ -39,7 +39,6 @@ __all__ = [
     "copy_upd",
     "count_people",
     "first_person",
-    "floor_connect",
     "floor_exchange",
     "hash_facts",
     "hash_nanoseconds",
@@ -445,8 +444,11 @@ def busy_limit(
     kinds: Sequence[tuple[float, float]], cores: int, within_s: float, late: float
 ) -> float | None: ...
 def floor_exchange(
-    port: int, connections: int, seconds: float, request: bytes, response_bytes: int
-) -> dict[str, float]: ...
-def floor_connect(
-    port: int, connections: int, seconds: float, request: bytes, response_bytes: int
+    port: int,
+    connections: int,
+    seconds: float,
+    request: bytes,
+    response_bytes: int,
+    *,
+    reconnects: bool = False,
 ) -> dict[str, float]: ...

@@ -6,12 +6,12 @@ The loops parse and check nothing, so their rate is an upper bound for load gene
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 
-from sitebench._engine import floor_connect, floor_exchange
+from sitebench._engine import floor_exchange
 from sitebench.system.child import Child
 from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
@@ -46,25 +46,19 @@ def responder(exchange: Exchange) -> Iterator[Responder]:
         child.stop()
 
 
-def exchanges(server: Responder, connections: int, seconds: float) -> Floor:
-    """Exchange bytes over open connections as fast as a thread can."""
-    return _measure_loop(floor_exchange, server, connections, seconds)
-
-
-def connects(server: Responder, connections: int, seconds: float) -> Floor:
-    """Connect, exchange bytes once and close, as fast as a thread can."""
-    return _measure_loop(floor_connect, server, connections, seconds)
-
-
-def _measure_loop(
-    loop: Callable[[int, int, float, bytes, int], dict[str, float]],
-    server: Responder,
-    connections: int,
-    seconds: float,
+def exchanges(
+    server: Responder, connections: int, seconds: float, *, reconnects: bool = False
 ) -> Floor:
+    """Exchange bytes as fast as a thread can.
+
+    Each operation of a client that reconnects has a connection of its own.
+    """
     request, server_ns = b"." * server.exchange.request_bytes, cpu_ns(server.pid)
+    response_bytes = server.exchange.response_bytes
     with translated():
-        totals = loop(server.port, connections, seconds, request, server.exchange.response_bytes)
+        totals = floor_exchange(
+            server.port, connections, seconds, request, response_bytes, reconnects=reconnects
+        )
     server_ns = cpu_ns(server.pid) - server_ns
     operations = max(totals["operations"], 1.0)
     return Floor(

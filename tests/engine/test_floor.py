@@ -2,12 +2,12 @@
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sitebench._engine import EngineError, NullResponder, floor_connect, floor_exchange
+from sitebench._engine import EngineError, NullResponder, floor_exchange
 
 REQUEST, RESPONSE = 104, 1_283
 SENT = b"." * REQUEST
@@ -35,13 +35,15 @@ def test_null_responder_answers_each_request_whatever_its_bytes(responder: NullR
         assert len(receive(client, 2 * RESPONSE)) == 2 * RESPONSE
 
 
-@pytest.mark.parametrize("measure", [floor_exchange, floor_connect])
+@pytest.mark.parametrize("reconnects", [False, True])
 @pytest.mark.parametrize("connections", [1, 8])
 def test_exchange_reports_operations_and_cpu(
-    responder: NullResponder, measure: Callable[..., dict[str, float]], connections: int
+    responder: NullResponder, connections: int, *, reconnects: bool
 ) -> None:
     for seconds in (0.2, 1, 5):  # A busy machine needs more to get something done.
-        found = measure(responder.port, connections, seconds, SENT, RESPONSE)
+        found = floor_exchange(
+            responder.port, connections, seconds, SENT, RESPONSE, reconnects=reconnects
+        )
         if found["operations"] > 100:
             break
     assert set(found) == {"operations", "seconds", "cpu_ns", "p50_ns", "p99_ns", "max_ns"}

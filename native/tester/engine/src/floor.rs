@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use floor::{FloorError, Load, Measured, Sizes};
+use floor::{Load, Sizes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -51,12 +51,14 @@ impl NullResponder {
     }
 }
 
-/// Exchanges bytes with a `NullResponder` over open connections, as fast as one thread can. Any other server
-/// works that answers this request with so many bytes.
+/// Exchanges bytes with a `NullResponder` as fast as one thread can, over open connections, or with
+/// `reconnects` over a new connection for each operation. Any other server works that answers this request with
+/// so many bytes.
 ///
 /// Returns operations, seconds, cpu_ns of this side's thread, and p50_ns, p99_ns and max_ns of the first
 /// connection's operations.
 #[pyfunction]
+#[pyo3(signature = (port, connections, seconds, request, response_bytes, *, reconnects=false))]
 pub fn floor_exchange(
     py: Python<'_>,
     port: u16,
@@ -64,37 +66,13 @@ pub fn floor_exchange(
     seconds: f64,
     request: Vec<u8>,
     response_bytes: usize,
+    reconnects: bool,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let load = load_of(port, connections, seconds, request, response_bytes)?;
-    measure(py, || floor::exchange(&load))
-}
-
-/// Connects, exchanges one request and closes, repeatedly; returns the keys of `floor_exchange`.
-#[pyfunction]
-pub fn floor_connect(
-    py: Python<'_>,
-    port: u16,
-    connections: usize,
-    seconds: f64,
-    request: Vec<u8>,
-    response_bytes: usize,
-) -> PyResult<Bound<'_, PyDict>> {
-    let load = load_of(port, connections, seconds, request, response_bytes)?;
-    measure(py, || floor::connect_cycles(&load))
-}
-
-fn load_of(port: u16, connections: usize, seconds: f64, request: Vec<u8>, response: usize) -> PyResult<Load> {
     let duration = Duration::try_from_secs_f64(seconds)
         .map_err(|error| PyValueError::new_err(format!("seconds is {seconds}: {error}")))?;
     let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    Ok(Load { target, connections, duration, request, response })
-}
-
-fn measure(
-    py: Python<'_>,
-    run: impl FnOnce() -> Result<Measured, FloorError> + Send,
-) -> PyResult<Bound<'_, PyDict>> {
-    let measured = py.detach(run).map_err(engine_error)?;
+    let load = Load { target, connections, duration, request, response: response_bytes, reconnects };
+    let measured = py.detach(|| floor::exchange(&load)).map_err(engine_error)?;
     let at = |q| measured.latency.value_at_quantile(q) as f64;
     [
         ("operations", measured.operations as f64),

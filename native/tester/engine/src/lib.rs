@@ -59,7 +59,7 @@ mod module {
     #[pymodule_export]
     use crate::files::{FileChecker, FileSet};
     #[pymodule_export]
-    use crate::floor::{NullResponder, floor_connect, floor_exchange};
+    use crate::floor::{NullResponder, floor_exchange};
     #[pymodule_export]
     use crate::groups::{Groups, check_groups, remove_groups, seed_groups};
     #[pymodule_export]

@@ -6,18 +6,16 @@
 //! there is no second read. The server ([`NullResponder`]) should run in its own process; otherwise its CPU
 //! time counts as the client's.
 //!
-//! [`exchange`] uses open connections, [`connect_cycles`] opens a connection for each operation.
+//! [`exchange`] uses open connections, or opens a connection for each operation.
 //!
 //! # Accuracy
 //!
 //! All operations are counted, but only operations of the first connection are timed (one of 64 with 64
 //! connections), which costs less than a nanosecond per operation. CPU time is the time of the calling thread
-//! (the scheduler's clock, in nanoseconds). It excludes connecting in [`exchange`] and includes connecting in
-//! [`connect_cycles`].
+//! (the scheduler's clock, in nanoseconds). It includes connecting only if each operation opens a connection.
 
-mod cycle;
+mod client;
 mod error;
-mod exchange;
 pub mod queue;
 mod responder;
 
@@ -31,9 +29,8 @@ use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use socket2::Socket;
 
-pub use cycle::connect_cycles;
+pub use client::exchange;
 pub use error::FloorError;
-pub use exchange::exchange;
 pub use responder::NullResponder;
 
 #[derive(Debug, Clone)]
@@ -46,6 +43,8 @@ pub struct Load {
     pub request: Vec<u8>,
     /// The length of a response, as the responder sends it.
     pub response: usize,
+    /// Whether each operation opens a connection.
+    pub reconnects: bool,
 }
 
 /// The bytes of one operation.
@@ -70,7 +69,7 @@ pub struct Measured {
 /// buffer, so that one write always suffices.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Bytes that a client sends before closing in [`connect_cycles`]: the length of an LDAP unbind.
+/// Bytes that a client sends before closing: the length of an LDAP unbind.
 const FAREWELL_BYTES: usize = 7;
 
 /// The most time without a response.

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use floor::{FloorError, Load, NullResponder, Sizes, connect_cycles, exchange};
+use floor::{FloorError, Load, NullResponder, Sizes, exchange};
 
 const LOOKUP: Sizes = Sizes { request: 104, response: 1283 };
 const BIND: Sizes = Sizes { request: 14, response: 14 };
@@ -19,6 +19,7 @@ fn load(target: SocketAddr, connections: usize, sizes: Sizes) -> Load {
         duration: SHORT,
         request: vec![b'.'; sizes.request],
         response: sizes.response,
+        reconnects: false,
     }
 }
 
@@ -108,7 +109,8 @@ fn the_client_counts_the_answers_of_the_responder() {
 fn each_cycle_opens_its_own_connection() {
     assert!(does_enough(|duration| {
         let responder = NullResponder::start(BIND, 0).unwrap();
-        let measured = connect_cycles(&Load { duration, ..load(responder.address(), 8, BIND) }).unwrap();
+        let measured =
+            exchange(&Load { duration, reconnects: true, ..load(responder.address(), 8, BIND) }).unwrap();
         // Unbinds are not counted as requests: seven bytes are half the size of a request.
         assert!((measured.operations..=measured.operations + 8).contains(&settled(&responder)));
         measured.operations
@@ -119,7 +121,7 @@ fn each_cycle_opens_its_own_connection() {
 fn a_null_cycle_sends_the_bytes_of_an_ldap_client() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = listener.local_addr().unwrap();
-    let client = std::thread::spawn(move || connect_cycles(&load(target, 1, BIND)));
+    let client = std::thread::spawn(move || exchange(&Load { reconnects: true, ..load(target, 1, BIND) }));
     let mut seen = Vec::new();
     for _ in 0..3 {
         let (mut stream, peer) = listener.accept().unwrap();

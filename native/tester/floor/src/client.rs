@@ -1,4 +1,4 @@
-//! A new connection for each operation.
+//! The floor's client.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -12,60 +12,69 @@ use socket2::Socket;
 use super::{EVENTS, FAREWELL_BYTES, FloorError, Load, Measured, wait, write};
 use load::{Sources, histogram, now_ns, thread_cpu_ns};
 
-/// One of the open connections. After its operation another connection takes its place.
-struct Cycle {
+struct Connection {
     socket: Socket,
-    /// Whether the request was sent.
+    /// Whether a request was sent.
     asked: bool,
     /// Received bytes of the response.
     received: usize,
 }
 
-/// Connects, exchanges one request and its response, sends a farewell of seven bytes and closes, as fast as
-/// one thread can.
+/// Exchanges requests and responses as fast as one thread can.
 ///
-/// Source addresses are spread (see [`Sources`]), so the loop does not run out of ports.
-pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
+/// A load that reconnects sends a farewell of seven bytes after each operation, closes, and connects again. Its
+/// source addresses are spread (see [`Sources`]), so the loop does not run out of ports.
+pub fn exchange(load: &Load) -> Result<Measured, FloorError> {
     load.check()?;
     let mut poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;
     let registry = poll.registry().try_clone().map_err(FloorError::io("cannot copy a descriptor"))?;
-    let mut opener = Opener { sources: Sources::new(load.target, true, 0), registry, load };
+    let mut opener = Opener { sources: Sources::new(load.target, load.reconnects, 0), registry, load };
     let mut space = vec![0; load.response];
     let mut latency = histogram()?;
     let mut events = Events::with_capacity(EVENTS);
     let mut operations = 0u64;
 
-    let (start, cpu) = (now_ns(), thread_cpu_ns());
+    let clocks = || (now_ns(), thread_cpu_ns());
+    let before = clocks();
+    let mut connections =
+        (0..load.connections).map(|place| opener.open(place)).collect::<Result<Vec<_>, _>>()?;
+    let (start, cpu) = if load.reconnects { before } else { clocks() };
     let end = start + load.duration.as_nanos() as u64;
-    let mut cycles = (0..load.connections).map(|place| opener.open(place)).collect::<Result<Vec<_>, _>>()?;
     let (mut now, mut first_started) = (start, start);
     while now < end {
         wait(&mut poll, &mut events, load.target)?;
         for event in &events {
             let place = event.token().0;
-            let cycle = &mut cycles[place];
-            if !cycle.asked {
-                write(&cycle.socket, &load.request, load.target)?;
-                cycle.asked = true;
+            let connection = &mut connections[place];
+            if !connection.asked {
+                write(&connection.socket, &load.request, load.target)?;
+                connection.asked = true;
             }
-            match recv(&cycle.socket, &mut space, RecvFlags::empty()) {
+            match recv(&connection.socket, &mut space, RecvFlags::empty()) {
                 Ok((0, _)) | Err(Errno::CONNRESET) => return Err(FloorError::Closed(load.target)),
-                Ok((read, _)) => cycle.received += read,
+                Ok((read, _)) => connection.received += read,
                 Err(Errno::AGAIN | Errno::INTR) => continue,
                 Err(error) => return Err(FloorError::io("cannot read from the responder")(error)),
             }
-            if cycle.received < load.response {
+            if connection.received < load.response {
                 continue;
             }
-            write(&cycle.socket, &[b'.'; FAREWELL_BYTES], load.target)?;
+            if load.reconnects {
+                write(&connection.socket, &[b'.'; FAREWELL_BYTES], load.target)?;
+            }
             operations += 1;
             if place == 0 {
                 let done = now_ns();
                 latency.saturating_record(done - first_started);
                 first_started = done;
             }
-            // Dropping the old socket closes it, which removes it from epoll.
-            cycles[place] = opener.open(place)?;
+            if load.reconnects {
+                // Dropping the old socket closes it, which removes it from epoll.
+                connections[place] = opener.open(place)?;
+            } else {
+                connection.received = 0;
+                write(&connection.socket, &load.request, load.target)?;
+            }
         }
         now = now_ns();
     }
@@ -79,22 +88,28 @@ struct Opener<'l> {
 }
 
 impl Opener<'_> {
-    /// Opens a connection and sends the request without waiting: on loopback the connection is open when
-    /// connect returns.
+    /// Opens a connection without waiting: on loopback the connection is open when connect returns. A load that
+    /// reconnects also sends the request.
     #[inline]
-    fn open(&mut self, place: usize) -> Result<Cycle, FloorError> {
+    fn open(&mut self, place: usize) -> Result<Connection, FloorError> {
         let target = self.load.target;
+        let connect = |source| FloorError::Connect { target, source };
         let socket = self.sources.connect().map_err(|source| self.refusal(source))?;
-        let asked = match send(&socket, &self.load.request, SendFlags::NOSIGNAL) {
-            Ok(_) => true,
-            Err(Errno::AGAIN | Errno::INTR) => false,
-            Err(error) => return Err(FloorError::Connect { target, source: error.into() }),
+        let asked = if self.load.reconnects {
+            match send(&socket, &self.load.request, SendFlags::NOSIGNAL) {
+                Ok(_) => true,
+                Err(Errno::AGAIN | Errno::INTR) => false,
+                Err(error) => return Err(connect(error.into())),
+            }
+        } else {
+            socket.set_tcp_nodelay(true).map_err(connect)?;
+            false
         };
         let interest = if asked { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
         self.registry
             .register(&mut SourceFd(&socket.as_raw_fd()), Token(place), interest)
             .map_err(FloorError::io("cannot register with epoll"))?;
-        Ok(Cycle { socket, asked, received: 0 })
+        Ok(Connection { socket, asked, received: 0 })
     }
 
     fn refusal(&self, source: io::Error) -> FloorError {
