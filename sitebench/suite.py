@@ -1,10 +1,4 @@
-"""The suites, and the facts about a suite that other modules of `sitebench` use.
-
-A suite is a package for one kind of target, with operations, targets and tables. It declares itself
-in `<package>/suite.py`, as `SUITE`; no other module of `sitebench` imports or names a suite. A part
-whose import takes time is declared as "module:name" and imported when it is needed: shell
-completion lists the suites at every key.
-"""
+"""The suites, each of which declares itself as `SUITE` in its `suite.py` (docs/architecture.md)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 """Conversion of options to Locust arguments and to texts, and back.
 
-- `add_arguments(parser, cls)`: Locust arguments, which are also fields of the web form
-- `from_namespace(cls, namespace)`: the options that Locust parsed
-- `to_texts(instance)` and `from_texts(cls, texts)`: texts for workers
-- `to_argv(instance)`: the Locust arguments of options
-
 Locust keeps values as text until `from_namespace`: its web form converts a posted text to the type
 of the previous value, and `int("10k")` would fail.
 """

@@ -1,9 +1,4 @@
-"""From a machine's measured rates to a plan: the size whose rates apply.
-
-Rates depend on the number of people in a directory or database, and the plan computes that number.
-So the plan takes the smallest measured size with room for the people. If no size has room, it takes
-the largest size, for up to twice as many people (method rule 11).
-"""
+"""From a machine's measured rates to a plan: the size whose rates apply (docs/planner.md)."""
 
 from __future__ import annotations
 

@@ -1,15 +1,10 @@
-"""Rates from a run: of the run's loads the highest rate, as a median over repeats.
-
-A point that is not usable (unsettled, failed) is left out, with a remark. A lower bound of a rate
-counts, because a plan with a lower bound has enough machines, or too many.
-"""
+"""Rates from a run, as docs/planner.md describes them."""
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective, ObjectiveState, worst
@@ -29,12 +24,7 @@ _SAME_TABLE = frozenset(("arrivals", "think", "threads", "until", "timeout", "se
 def tables_of(
     results: Iterable[PointResult], suite: PlanSuite, objective: Objective | None = None
 ) -> tuple[RateTable, ...]:
-    """Return a table for each target of a run, in the order of the run.
-
-    With an objective, a load counts if it had a set rate and met the objective. Loads of users in a
-    closed loop do not count: a few such users meet nearly every objective, at a rate at which
-    independent users would miss it.
-    """
+    """Return a table for each target of a run, in the order of the run."""
     groups: dict[tuple[str, ...], list[Series]] = {}
     for point in series(results):
         # The mean rate of stages is not the rate of a load.
@@ -46,25 +36,18 @@ def tables_of(
 
 
 def _target_key(spec: PointSpec) -> tuple[str, ...]:
-    """Return a key that is equal for points of the same rate table."""
-    settings = {n: value for n, value in spec.settings.items() if n not in _SAME_TABLE}
-    return spec.target, spec.client, json.dumps(settings, sort_keys=True)
+    """Return a key that is equal for points of the same rate table: target, client, settings."""
+    settings = sorted(item for item in spec.settings.items() if item[0] not in _SAME_TABLE)
+    return spec.target, spec.client, *(f"{name}={value}" for name, value in settings)
 
 
 def _target_names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     """Name each target by the settings in which it differs from other targets."""
-    settings: list[dict[str, Any]] = [json.loads(key[2]) for key in keys]
-    differ = sorted(
-        name
-        for name in {name for values in settings for name in values}
-        if len({values.get(name) for values in settings}) > 1
-    )
     parts = 2 if len({key[1] for key in keys}) > 1 else 1
+    counts = Counter(text for key in keys for text in key[2:])
     return {
-        key: ", ".join(
-            [*key[:parts], *(f"{name}={values[name]}" for name in differ if name in values)]
-        )
-        for key, values in zip(keys, settings, strict=True)
+        key: ", ".join([*key[:parts], *(text for text in key[2:] if counts[text] < len(keys))])
+        for key in keys
     }
 
 

@@ -1,11 +1,4 @@
-"""The planner's two laws, for pages and for sessions: lists of steps that compute numbers.
-
-Both are Little's law: people present = arrivals per second x seconds they stay. A machine is busy
-for 1 / rate seconds per page. Per session it is busy for the sum over the session's operations,
-each measured alone. For pages the busy time that an objective allows has a formula; for sessions it
-is an input, `queue_limit`, that `solve` simulates. docs/planner.md derives the steps and states
-their limits.
-"""
+"""The planner's two laws, for pages and for sessions, in steps that docs/planner.md derives."""
 
 from __future__ import annotations
 
@@ -98,15 +91,7 @@ def _limit(allowed: Formula) -> Step:
 
 
 def _of_one_kind() -> tuple[Step, ...]:
-    """Return steps for the share of time that a machine may be busy, by headroom and by objective.
-
-    The model is M/M/c: one queue, random arrivals and service times, `cores` operations at once,
-    each for `service_s`. An operation waits with Erlang's probability C, and then for service_s /
-    (cores x (1 - busy)) on average. Response times are taken as exponential: the share q is
-    answered within the mean x `wait_factor`, ln(1 / (1 - q)). This time is exact with one core;
-    with more cores it is an upper bound from p90 on. C is taken as its upper bound, `busy`, so that
-    the limit has a formula.
-    """
+    """Return steps for the share of time that a machine may be busy (M/M/c, docs/planner.md)."""
     limit: Formula = 1 - _HEADROOM
     spare = _OBJECTIVE / (_SERVICE * _WAIT) - 1
     allowed = Least(limit, IfAny(spare, 1 - Constant(1.0) / (_CORES * spare + 1), spare))

@@ -1,9 +1,4 @@
-"""`vary` of every suite: one factor varies and other factors are constant, as in the papers.
-
-Each level of a factor is a point at a newly opened target, compared with the base: the options
-without `--vary`. Repeats are interleaved in random order, so that a drift of the machine affects
-all points alike. The intervals of all gains hold together with a probability of 95 %.
-"""
+"""`vary` of every suite: one factor varies and other factors are constant (docs/tuning.md)."""
 
 from __future__ import annotations
 

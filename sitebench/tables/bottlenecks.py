@@ -1,8 +1,4 @@
-"""Bottlenecks, in the form of the papers' Tables 10, 11, 15 and 16.
-
-A single point has the paper's table: resource, bottleneck, comments. Several points have a row
-each.
-"""
+"""Bottlenecks, in the form of the papers' Tables 10, 11, 15 and 16."""
 
 from __future__ import annotations
 

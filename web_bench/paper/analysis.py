@@ -49,10 +49,7 @@ hardly change the coefficient of variation."""
 
 
 def curve(points: Sequence[Series]) -> list[CurvePoint]:
-    """Return the valid points with few failures, fewest clients first.
-
-    Points with a set arrival rate are not on the curve.
-    """
+    """Return the valid points without a set rate and with few failures, fewest clients first."""
     curve_points = [
         CurvePoint(point.spec.users, point.median(rate) or 0.0, point.median(latency_s) or 0.0)
         for point in points

@@ -105,10 +105,7 @@ def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
 
 
 def fairness(counts: Sequence[int]) -> dict[str, float] | None:
-    """Return the distribution of answered requests over clients.
-
-    Return None for a single client.
-    """
+    """Return the distribution of answered requests over clients; None for a single client."""
     if len(counts) < 2 or not any(counts):
         return None
     mean = statistics.fmean(counts)
@@ -180,11 +177,7 @@ def _not_there(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
 
 
 def _other_sizes(figures: Mapping[str, Any], requests: int) -> list[PointWarning]:
-    """Return a warning if the bytes per request differ from the mean of the workload's files.
-
-    The WebStone report of 1996 would get this warning: 19 KB per connection, where the text says
-    "roughly 7 KB".
-    """
+    """Return a warning if the bytes per request differ from the mean of the workload's files."""
     received, mean = figures["bytes_per_request"], figures["mean_bytes"]
     if received is None or mean is None or requests < _LEAST_REQUESTS:
         return []

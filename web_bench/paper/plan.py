@@ -1,9 +1,4 @@
-"""Planner of the web suite: users of a server, connections of a line, rates of mixes.
-
-A session is a minute, with a number of requests of each workload per user. This gives the formula
-of 1997, users = requests/s / (requests per user-minute / 60). Costs of mixed workloads add up as in
-the cost model: 1/X is the sum of shares times costs.
-"""
+"""Planner of the web suite: users of a server, connections of a line, rates of mixes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A what-if sheet, laid out like the sheets of the paper's Appendix A.
-
-The sheet has three parts: the scenario; columns for the plan's machine and the two machines of
-1997, with rates, steps of the law and answers; and the two tables of the charts.
-"""
+"""A what-if sheet, laid out like the sheets of the paper's Appendix A."""
 
 from __future__ import annotations
 
