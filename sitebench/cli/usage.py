@@ -21,6 +21,28 @@ _ALSO_CALLED = {
     "password-file": ("password", "w", "bind-password"),
 }
 """Options by their names in other tools, or in other commands of sitebench."""
+REMOVED = {
+    "calm-time": "write the users over time as --stages",
+    "calm-users": "write the users over time as --stages",
+    "client": "leave it out: sites and web servers are measured by the native client",
+    "connections": "leave it out: there are four connections",
+    "discard": "leave it out, and delete the run file afterwards",
+    "foresee": "measure given loads with --clients",
+    "hash-pool": (
+        "leave it out: with a slow hash there are 1,000 different passwords, else one for each "
+        "person"
+    ),
+    "hold": "give a longer --measure: the rate is held for three windows",
+    "holds": "leave it out: the rate is held three times",
+    "one-password": "leave it out: seed --accounts FILE.csv writes the password of each person",
+    "precision": "leave it out: the search ends with a precision of 5 %",
+    "ring": "leave it out: a million people are added before the oldest is deleted",
+    "spike-time": "write the users over time as --stages",
+    "step-time": "write the users over time as --stages",
+    "step-users": "write the users over time as --stages",
+    "window": "give more --repeats, of a second each",
+}
+"""Remedies for removed options (docs/decisions/0196 and 0197)."""
 _NOT_COMMANDS = {
     "version": "sitebench --version",
     "help": "sitebench --help",
@@ -40,6 +62,9 @@ def as_bad_input(error: click.UsageError) -> BadInput:
     if guess == "--password-file":
         # No option takes a password itself, because every user can read the arguments of a process.
         return BadInput(message, f"passwords come from {guess}, which names a file")
+    tried = str(getattr(error, "option_name", "")).lstrip("-")
+    if guess is None and tried in REMOVED:
+        return BadInput(message, REMOVED[tried])
     remedy = f"`{command} --help` lists the options and arguments"
     return BadInput(message, f"did you mean {guess}? {remedy}" if guess else remedy)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sitebench.cli.usage import REMOVED
 from sitebench.options.help import default, examples
 from sitebench.options.option import PANELS
 from tests.docs.cli_page import commands
@@ -152,3 +153,24 @@ def test_every_option_is_listed_in_options_txt() -> None:
         names = sorted(name for each in shown for name in each.opts if name.startswith("--"))
         lines.append(f"{' '.join(path)}: {' '.join(names)}".rstrip())
     assert "\n".join(lines) == LIST.read_text().rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "removed"),
+    [
+        (("ils", "run"), "ring"),
+        (("ils", "run"), "hash-pool"),
+        (("ils", "seed"), "one-password"),
+        (("ils", "peak"), "hold"),
+        (("ils", "peak"), "holds"),
+        (("ils", "peak"), "precision"),
+        (("ils", "peak"), "foresee"),
+        (("ps", "run"), "client"),
+        (("ils", "ui"), "discard"),
+        (("web", "verify"), "connections"),
+        (("calibrate",), "window"),
+    ],
+)
+def test_removed_option_names_its_replacement(argv: tuple[str, ...], removed: str) -> None:
+    ran = in_process(*argv, f"--{removed}", "1").check(2)
+    assert ran.err == f"sitebench: no such option '--{removed}'\n  {REMOVED[removed]}\n"
