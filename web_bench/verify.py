@@ -129,23 +129,21 @@ class _Client:
     def _compare(self, i: int, path: str, size: int) -> tuple[str, str] | None:
         try:
             response = self._response(path)
+            length = response.length
+            if response.status == http.client.OK and length in (None, size):
+                return self._compare_body(response, i, size)
+            self._drain(response)
             if response.status != http.client.OK:
-                self._drain(response)
                 return f"status:{response.status}", response.reason
-            if response.length is not None and response.length != size:
-                length = response.length
-                self._drain(response)
-                return "wrong-length", f"{length:,} bytes instead of {size:,}"
-            return self._compare_body(response, i, size)
+            return "wrong-length", f"{length:,} bytes instead of {size:,}"
         except TimeoutError:
-            self._connection.close()
-            return "timeout", f"no answer within {ANSWER_S:g} s"
+            difference = "timeout", f"no answer within {ANSWER_S:g} s"
         except OSError as error:
-            self._connection.close()
-            return "closed", error.strerror or str(error)
+            difference = "closed", error.strerror or str(error)
         except http.client.HTTPException as error:
-            self._connection.close()
-            return "malformed", str(error) or type(error).__name__
+            difference = "malformed", str(error) or type(error).__name__
+        self._connection.close()
+        return difference
 
     def _response(self, path: str) -> http.client.HTTPResponse:
         used_before = self._connection.sock is not None
@@ -197,10 +195,8 @@ class _Client:
         return "wrong-length", f"{prefix}{min(fed, size):,} bytes instead of {size:,}"
 
     def _drain(self, response: http.client.HTTPResponse) -> None:
-        if response.length is None or response.length > DRAINED:
-            self._connection.close()
-            return
-        try:
-            response.read()
-        except (OSError, http.client.HTTPException):
+        if response.length is not None and response.length <= DRAINED:
+            with suppress(OSError, http.client.HTTPException):
+                response.read()
+        if not response.isclosed():
             self._connection.close()
