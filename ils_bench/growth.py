@@ -31,7 +31,6 @@ def entries_at_ends(
 def count_added(
     windows: Windows | None, programs: Sequence[Script], threads: int | None
 ) -> Added | None:
-    """Return the people that a run added; None if unknown."""
     if windows is None:
         return Added(0, 0, 0)
     if any(worker.ended or worker.missing for worker in windows.workers):

@@ -39,7 +39,6 @@ def stamp_of(file: str, content: str, remedy: str) -> tuple[int, int]:
 
 
 def separator_of(file: str) -> str:
-    """Return the separator in a file's first line; by default a comma."""
     return next((separator for separator in _SEPARATORS if _parts(file, separator)), COMMA)
 
 

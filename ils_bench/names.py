@@ -37,8 +37,6 @@ def check_form(text: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names of people, by number."""
-
     template: str
     """RDN with `{i}` for the number or the name."""
     file: str | None = None

@@ -131,7 +131,6 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
     left_for_last = ("register", "add")
 
     def for_engine(self, load: Load[IlsOptions, Script, OpenDirectory]) -> ForEngine:
-        """Return the configuration, the people if programs need any, and the column of names."""
         options, programs = load.options, load.programs
         population: Population | None = None
         adding = any(program.adding for program in programs)
@@ -206,7 +205,6 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         logins.refuse_several(options)
 
     def people(self, options: IlsOptions, programs: Sequence[Script]) -> int:
-        """Return the number of people, or of accounts in --accounts."""
         return options.entries if options.accounts else super().people(options, programs)
 
     def population(self, options: IlsOptions, size: int) -> Mapping[str, Any] | None:
@@ -229,7 +227,6 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
         return super().point(options, operation, programs, **settings)
 
     def needs_people(self, program: Script) -> bool:
-        """Return whether a program reads or adds people."""
         return program.needs_people or bool(program.adding)
 
     def apply_address(self, options: IlsOptions) -> IlsOptions:

@@ -13,7 +13,6 @@ LOGIN = "login"
 
 
 def is_login(program: Script) -> bool:
-    """Return whether a program is the built-in login."""
     return program.path == LOGIN
 
 

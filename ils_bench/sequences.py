@@ -244,7 +244,6 @@ class _Writer:
         """The mean pause after a pass, without a connection."""
 
     def text(self, sequence: Sequence) -> str:
-        """Return the text of the scenario."""
         first, *rest = sequence.steps or (None,)
         if not isinstance(first, Connect):
             raise self._bad("begins without a connection", "begin with Connect()")

@@ -34,8 +34,6 @@ _LOCKED = "data 775"
 
 
 class Binds(msgspec.Struct, frozen=True):
-    """Binds with accounts of the user's files."""
-
     rows: frozenset[tuple[str, str]]
     """Operation and step of each bind."""
     files: tuple[str, ...]

@@ -63,8 +63,6 @@ def limited_connection(
 
 
 class _Reading:
-    """Receives answers within limits."""
-
     def __init__(self, connection: Any, limits: AnswerLimits, over: Callable[[], bool]) -> None:
         self._connection, self._limits, self._over = connection, limits, over
         self._request: Any = None

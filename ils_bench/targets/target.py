@@ -47,7 +47,6 @@ class OpenDirectory(OpenTarget[DirectoryAddress]):
         return {**super().to_json(), "who": {}}
 
     def with_options(self, options: IlsOptions) -> Self:
-        """Return the directory with identity and password from the options of this process."""
         own_options = replace(options, target=str(self.address), tls_cert=self.trust.cert)
         return replace(self, who=identity_of(own_options))
 

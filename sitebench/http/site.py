@@ -154,7 +154,6 @@ class OpenSite(OpenTarget[SiteAddress]):
 
 
 def open_live(options: SiteOptions) -> OpenSite:
-    """Probe a site that runs already, and return it."""
     refuse_limits(options.target, options.target_limits)
     if options.access_log:
         raise BadInput(

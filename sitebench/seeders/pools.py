@@ -80,7 +80,6 @@ def cache_folder() -> Path:
 
 
 def _file_name(locales: Sequence[str]) -> str:
-    """Return a name that identifies the content."""
     drawn = ""
     if not set(locales) <= set(DEFAULT_LOCALES):
         # Late: this import takes as long as all other imports.

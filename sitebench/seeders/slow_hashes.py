@@ -76,7 +76,6 @@ def _make_and_say(people: People, threads: int, left_s: float, one_s: float) -> 
 
 
 def _file(spec: Spec, cache: Path | None) -> Path:
-    """Return a path that identifies the hashes."""
     identity = json.dumps([spec.seed, spec.hash, spec.one_password])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     return (cache or cache_folder()) / f"hashes-{digest}"

@@ -23,8 +23,6 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class UpdSpec:
-    """The parameters of a user-property database besides its pools."""
-
     size: int
     seed: int = 1997
     locales: tuple[str, ...] = DEFAULT_LOCALES
@@ -103,6 +101,5 @@ def _pools(spec: UpdSpec) -> PoolsFile:
 
 
 def _name(spec: UpdSpec, source: PoolsFile) -> str:
-    """Return a file name that identifies the people."""
     people = hashlib.sha256(f"{source.digest} {' '.join(spec.locales)}".encode()).hexdigest()
     return f"upd-{spec.seed}-{spec.size}-{people[:12]}.sqlite"

@@ -74,6 +74,5 @@ def _totals(counters: Mapping[str, int]) -> str:
 
 @contextmanager
 def until_stopped() -> Iterator[Stop]:
-    """Yield an event that is set by the signals that end a command."""
     with closing(Stop()) as stopped, stopped.on_signals(*ending()):
         yield stopped
