@@ -1,8 +1,4 @@
-"""`sitebench calibrate`: the engine's share of the rate of two raw TCP loops on this machine.
-
-As in the paper, a lookup's request has 104 bytes, and its answer has 1,283. An anonymous bind and
-its answer have 14 bytes each (RFC 4511, 4.2).
-"""
+"""`sitebench calibrate`: the engine's share of the rate of two raw TCP loops on this machine."""
 
 from __future__ import annotations
 
@@ -86,6 +82,7 @@ def _pairs(
     from ils_bench.targets.opening import open_target
     from sitebench.calibrate import floor
 
+    # A lookup's request and answer in the paper, and an anonymous bind's (RFC 4511, 4.2).
     lookup, bind = floor.Exchange(104, 1_283), floor.Exchange(14, 14)
     lookup_floor = stack.enter_context(floor.responder(lookup))
     bind_floor = stack.enter_context(floor.responder(bind))

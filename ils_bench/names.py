@@ -1,10 +1,4 @@
-"""`--names`: names of the people in a directory of the user's.
-
-The names are numbered (`uid=user.{i}`), or in a file: one name per line (`@people.txt`), or a
-column of a CSV file (RFC 4180) with headings (`@accounts.csv:mail`). The name is searched in the
-attribute of the column's name, by default uid; `@accounts.csv:Login=uid` names the column and the
-attribute. The separator is a comma, or else a semicolon or a tab.
-"""
+"""`--names`: names of the people in a directory of the user's (docs/your-data.md)."""
 
 from __future__ import annotations
 

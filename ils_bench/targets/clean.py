@@ -1,12 +1,7 @@
 """Removal of people that runs added: at the end of a run, or later by the journal.
 
-Keys are handed out in order, in small blocks, so removal begins with the first key and may stop at
-the first long range without people. If the run also removed people, people can follow such a range,
-so removal goes on to the last key that the run took.
-
 Where a person is missing, the next one is searched: a search costs a server less than a failed
-delete, which takes the write lock and is logged. A run knows how many keys it took, so at its end
-one request per person suffices; after a crash only the range is known.
+delete, which takes the write lock and is logged. `ils_bench.seeding` describes the protocol.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+from contextlib import ExitStack
 from typing import Any
 
 from ils_bench.targets.groups import groups_of
@@ -11,13 +11,11 @@ from ils_bench.targets.password_schemes import assure_bounded
 from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
-from sitebench.system.child import Service, serve
-from sitebench.system.native_errors import translated
-from sitebench.targets.embedded import service
+from sitebench.targets.embedded import serve_native
 from sitebench.targets.in_process import certificate
 
 
-def _start(request: dict[str, Any]) -> Service:
+def _make(request: dict[str, Any], _opening: ExitStack) -> Directory:
     spec = Spec.from_dict(request["people"])
     assure_bounded(spec.hash, spec.one_password)
     people = generate(spec)
@@ -26,11 +24,8 @@ def _start(request: dict[str, Any]) -> Service:
     config = request["config"]
     if "tls" in config:
         config["tls"]["certificate"] = certificate(tls=True, host=config["host"])
-    with contextlib.ExitStack() as opening:
-        with translated():
-            directory = Directory(json.dumps(config), people.population, groups)
-        return service(directory, opening)
+    return Directory(json.dumps(config), people.population, groups)
 
 
 if __name__ == "__main__":
-    serve(_start)
+    serve_native(_make)

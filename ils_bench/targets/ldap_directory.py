@@ -42,27 +42,12 @@ class LdapDirectory(InProcess[Directory]):
         with LdapDirectory(entries=1_000) as directory:
             connection = ldap3.Connection(directory.url, auto_bind=True)
 
-    People are generated from the seed, under `base`. An LDIF file is loaded beside them, or alone
-    with `entries=0`; then its first DN is the default suffix. `schema` is a file with types and
-    classes of your own, in the format of OpenLDAP. Any client may write, unless there is an
-    administrator or the directory is read-only. `limits` bound the requests of one client;
-    `sitebench docs limits` lists their names.
-
-    People of the profiles `person`, `posix` and `ad` log in, each with a password of its own or all
-    with `one_password`:
+    `sitebench docs pytest` lists the arguments. People of the profiles `person`, `posix` and `ad`
+    log in, each with a password of its own or all with `one_password`:
 
         with LdapDirectory(profile="posix") as directory:
             people = directory.people
             ldap3.Connection(directory.url, people.dn(0), people.password(0), auto_bind=True)
-
-    `groups=100` adds as many groups of ten people; `members`, `depth` and `in_all` are as the
-    options of `sitebench ils serve`.
-
-    `tls=True` is ldaps with a certificate made for the directory, or StartTLS with `start_tls`;
-    `ca` is the file that clients verify the certificate with:
-
-        with LdapDirectory(tls=True) as directory:
-            trust = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=directory.ca)
     """
 
     suite = SUITE.name

@@ -5,32 +5,27 @@ It serves a copy of a database, and deletes the copy even if its parent is kille
 
 from __future__ import annotations
 
-import contextlib
 import json
+from contextlib import ExitStack
 from typing import Any
 
 from sitebench._engine import Site, copy_upd
-from sitebench.system.child import Service, serve
-from sitebench.system.native_errors import translated
 from sitebench.system.scratch import scratch
-from sitebench.targets.embedded import service
+from sitebench.targets.embedded import serve_native
 from sitebench.targets.in_process import certificate
 
 
-def _start(request: dict[str, Any]) -> Service:
-    with contextlib.ExitStack() as opening:
-        folder = opening.enter_context(scratch())
-        database = str(folder / "upd.sqlite")
-        with translated():
-            copy_upd(request["upd"], database)
-            config = request["config"] | {"database": database}
-            if request["access_log"]:
-                config["access_log"] = str(folder / "access.log")
-            if request["tls"]:
-                config["tls"] = certificate(tls=True, host=config["host"])
-            site = Site(json.dumps(config), json.dumps(request["expected"]))
-        return service(site, opening)
+def _make(request: dict[str, Any], opening: ExitStack) -> Site:
+    folder = opening.enter_context(scratch())
+    database = str(folder / "upd.sqlite")
+    copy_upd(request["upd"], database)
+    config = request["config"] | {"database": database}
+    if request["access_log"]:
+        config["access_log"] = str(folder / "access.log")
+    if request["tls"]:
+        config["tls"] = certificate(tls=True, host=config["host"])
+    return Site(json.dumps(config), json.dumps(request["expected"]))
 
 
 if __name__ == "__main__":
-    serve(_start)
+    serve_native(_make)

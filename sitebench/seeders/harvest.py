@@ -1,13 +1,10 @@
 """Pools of given names, cities, sentences and other values, drawn from Faker.
 
-Faker takes hundreds of microseconds for a person. The engine takes a fifth of a microsecond, with
-pools. The same version of Faker gives the same bytes, because each field has a seeded generator of
-its own.
-
     python -m sitebench.seeders.harvest > sitebench/seeders/pools.txt
 
-makes the pools of the default locales again, after a change of the fields or rules below. New pools
-make different people, so that no run can be compared with an earlier run.
+makes the pools of the default locales again, after a change of the fields or rules below. The same
+version of Faker gives the same bytes. New pools make different people, so that no run can be
+compared with an earlier run.
 """
 
 from __future__ import annotations

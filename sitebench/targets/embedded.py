@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sitebench.system.child import Child, Service, lives
+from sitebench.system.child import Child, Service, lives, serve
+from sitebench.system.native_errors import translated
 from sitebench.system.version import version
 from sitebench.targets.in_process import NativeServer, stopping
 from sitebench.targets.limits import Limits, confine
@@ -67,6 +68,14 @@ def open_child(
     )
 
 
-def service(server: NativeServer, opened: contextlib.ExitStack) -> Service:
-    ca = stopping(server, opened)
-    return Service({"port": server.port, "ca": ca}, opened.pop_all().close, server.stats)
+def serve_native(make: Callable[[dict[str, Any], contextlib.ExitStack], NativeServer]) -> None:
+    """Run as the process of a server, which `make` starts; the stack is closed at the end."""
+
+    def start(request: dict[str, Any]) -> Service:
+        with contextlib.ExitStack() as opening:
+            with translated():
+                server = make(request, opening)
+            ready = {"port": server.port, "ca": stopping(server, opening)}
+            return Service(ready, opening.pop_all().close, server.stats)
+
+    serve(start)

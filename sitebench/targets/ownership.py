@@ -1,10 +1,4 @@
-"""Permission to write to a target that sitebench did not start.
-
-A typing error in an address must not fill a stranger's directory, nor submit a stranger's forms.
-`--i-own-this-target` or the user's list of targets permits writes. On loopback an operation whose
-name implies a write, such as `add`, is permitted too. Other writes need permission there too,
-because a port can be a tunnel to production.
-"""
+"""Permission to write to a target that sitebench did not start (docs/safety.md)."""
 
 from __future__ import annotations
 
