@@ -15,7 +15,7 @@ import psutil
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.targets.address import DirectoryAddress
-from ils_bench.targets.opening import directory_config, open_embedded
+from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import OutOfDescriptors
@@ -52,8 +52,8 @@ def crowded(
         allow_descriptors(CLIENTS + options.users)
     except OutOfDescriptors as error:
         return Skipped(error.message)
-    config = directory_config(options) | {"limits": {"stall_ms": PATIENT_MS}}
-    target = open_embedded(spec_of(options, options.entries), config)
+    limits = {"stall_ms": PATIENT_MS}
+    target = open_embedded(options, spec_of(options, options.entries), limits=limits)
     with contextlib.ExitStack() as after:
         after.callback(target.close)
         process = psutil.Process(target.pid)

@@ -18,7 +18,7 @@ from benches.ils import KEPT
 from benches.ratios import Trial, Values, rows_of
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
-from ils_bench.targets.opening import directory_config, open_embedded
+from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 
@@ -90,8 +90,7 @@ class LimitsBench(Bench):
     def _directory(self, name: str, limits: dict[str, Any]) -> OpenDirectory:
         if name not in self._open:
             options = self._options()
-            config = directory_config(options) | {"limits": limits}
-            target = open_embedded(spec_of(options, ENTRIES), config)
+            target = open_embedded(options, spec_of(options, ENTRIES), limits=limits)
             self.stack.callback(target.close)
             self._open[name] = target
         return self._open[name]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ils_bench.options import IlsOptions
-from ils_bench.targets.opening import directory_config, open_embedded
+from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.people import spec_of
 
 TRIES = 3
@@ -402,7 +402,7 @@ def _measured(
     kinds: Sequence[Callable[[], Iterator[Message]]],
     wanted: Callable[[str], bool],
 ) -> Iterator[tuple[str, int, float]]:
-    with open_embedded(spec_of(options, 1), directory_config(options)) as target:
+    with open_embedded(options, spec_of(options, 1)) as target:
         pid = target.pid
         assert pid is not None
         client = Client(target.address.port)

@@ -22,6 +22,7 @@ from contextlib import ExitStack, closing
 from benches.bench import temporary_folder
 from benches.distance import moved_away
 from benches.ratios import Skipped, Trial, Values, rows_of
+from ils_bench.options import IlsOptions
 from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
@@ -88,7 +89,7 @@ def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
 
 def _seconds(fill: Callable[[DirectoryAddress], object], away_s: float) -> float:
     """Return the seconds to fill a fresh slapd that has the parent entries of people."""
-    with closing(open_openldap(Spec(0))) as target, ExitStack() as between:
+    with closing(open_openldap(IlsOptions(), Spec(0))) as target, ExitStack() as between:
         address = target.address
         if away_s:
             address = between.enter_context(moved_away(address, away_s))

@@ -20,8 +20,7 @@ from benches.ratios import Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.targets.address import DirectoryAddress
-from ils_bench.targets.opening import directory_config
-from ils_bench.targets.people import spec_of
+from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
@@ -61,7 +60,9 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
         bind=master,
     )
     people = spec_of(options, ENTRIES)
-    request = {"config": directory_config(options), "people": people.to_dict()}
+    config = {"host": host.address, "port": 0, "threads": THREADS}
+    config |= {"suffix": suffix_of(options.base), "profile": options.profile}
+    request = {"config": config, "people": people.to_dict()}
     child = Child("ils_bench.targets.embedded", request, before=host.before)
     stack.callback(child.stop)
     target = OpenDirectory(

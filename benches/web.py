@@ -23,10 +23,9 @@ from sitebench._engine import Engine
 from sitebench.calibrate import floor
 from sitebench.errors import MeasurementFailed
 from sitebench.http.address import SiteAddress
+from sitebench.suite_base.embedded import open_child
 from sitebench.suite_base.points import Load
 from sitebench.system.programs import find_program
-from sitebench.targets.embedded import open_child
-from sitebench.targets.tls import SYSTEM
 from web_bench.options import WebOptions
 from web_bench.points import engine_config
 from web_bench.targets.opening import OpenWeb, open_target
@@ -150,17 +149,23 @@ class WebBench(Bench):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("wb") as file:
                     file.truncate(each.size(i))
-            config = {"host": "127.0.0.1", "port": 0, "threads": 1, "docroot": str(docroot)}
+            options = replace(self._options(), verify="none")
+            config = {"docroot": str(docroot)}
             module = "web_bench.targets.embedded"
 
             def make_target(host: str, ready: Mapping[str, Any]) -> OpenWeb:
                 return OpenWeb("embedded", SiteAddress(host, ready["port"]))
 
             with open_child(
-                make_target, module, config, SYSTEM, secure=False, cgi_program=None
+                make_target,
+                module,
+                options,
+                config,
+                secure=False,
+                cgi_program=None,
+                access_log=False,
             ) as opened:
                 before = psutil.Process().memory_info().rss
-                options = replace(self._options(), verify="none")
                 engine_alone(options, opened, workload, LANES, self.seconds)
                 tester = max(psutil.Process().memory_info().rss - before, 0)
                 return psutil.Process(opened.pid).memory_info().rss + tester

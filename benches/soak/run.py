@@ -17,7 +17,7 @@ from benches.soak.render import tables
 from benches.soak.trend import Figure
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
-from ils_bench.targets.opening import directory_config, open_embedded
+from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
@@ -109,8 +109,7 @@ def opened(
     options: IlsOptions, store: RunStore, progress: CountingProgress
 ) -> Iterator[OpenDirectory]:
     """Open the directory; record its counters in the run file before and after the load."""
-    config = directory_config(options) | {"ils_ttl_s": mix.LIFE_S}
-    target = open_embedded(spec_of(options, options.entries), config)
+    target = open_embedded(options, spec_of(options, options.entries), ils_ttl_s=mix.LIFE_S)
     with contextlib.ExitStack() as after:
         after.callback(target.close)
         counters = {"before": target.counters()}

@@ -40,6 +40,10 @@ class DirectoryAddress(msgspec.Struct, frozen=True):
         return {"trust": trust.to_engine(), "start": self.start_tls}
 
 
+def scheme_of(*, tls: bool, start_tls: bool) -> str:
+    return START_TLS if start_tls else "ldaps" if tls else "ldap"
+
+
 def parse_address(url: str, *, start_tls: bool = False) -> DirectoryAddress:
     """Read ldap://host:port or ldaps://host:port; the default port is 389 or 636."""
     remedy = "write embedded, openldap, or an address such as ldap://127.0.0.1:389"

@@ -11,7 +11,7 @@ from ils_bench.targets.password_schemes import assure_bounded
 from sitebench._engine import Directory
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
-from sitebench.targets.embedded import serve_native
+from sitebench.suite_base.embedded import serve_native
 from sitebench.targets.in_process import certificate
 
 

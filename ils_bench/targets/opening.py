@@ -7,7 +7,7 @@ from typing import Any
 
 from ils_bench.options import IlsOptions, LoadTestOptions
 from ils_bench.programs import bind_themselves, need_base, send_passwords
-from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
+from ils_bench.targets.address import DirectoryAddress, parse_address, scheme_of
 from ils_bench.targets.groups import GroupSpec, groups_of, spec_of_groups
 from ils_bench.targets.live import Progress, make_ready, open_live
 from ils_bench.targets.openldap import open_openldap
@@ -18,45 +18,27 @@ from sitebench.errors import BadInput
 from sitebench.scenario.script import Script
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
+from sitebench.suite_base.embedded import open_child
 from sitebench.system.network import on_loopback
-from sitebench.targets.embedded import open_child
-from sitebench.targets.limits import Limits, refuse_limits
-from sitebench.targets.tls import SYSTEM, Trust
+from sitebench.targets.limits import refuse_limits
 
 OWN_TARGETS = ("embedded", "openldap")
 
 
-def directory_config(options: LoadTestOptions) -> dict[str, Any]:
-    config: dict[str, Any] = {
-        "host": options.target_host or "127.0.0.1",
-        "port": 0,
-        "threads": options.target_threads,
-        "suffix": suffix_of(options.base),
-        "profile": options.profile,
-    }
-    if options.tls or options.start_tls:
+def open_embedded(
+    options: LoadTestOptions, people: Spec, groups: GroupSpec | None = None, **settings: Any
+) -> OpenDirectory:
+    scheme = scheme_of(tls=options.tls, start_tls=options.start_tls)
+    config = {"suffix": suffix_of(options.base), "profile": options.profile, **settings}
+    if scheme != "ldap":
         # The server's process makes the certificate, because that process chooses the address.
         config["tls"] = {"start": options.start_tls}
-    return config
-
-
-def open_embedded(
-    people: Spec,
-    config: Mapping[str, Any],
-    trust: Trust = SYSTEM,
-    limits: Limits | None = None,
-    groups: GroupSpec | None = None,
-) -> OpenDirectory:
-    scheme = "ldap"
-    if "tls" in config:
-        scheme = START_TLS if config["tls"]["start"] else "ldaps"
 
     def make_target(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
-        address = DirectoryAddress(host, ready["port"], scheme)
-        return OpenDirectory("embedded", address, people.base)
+        return OpenDirectory("embedded", DirectoryAddress(host, ready["port"], scheme), people.base)
 
     module, spec = "ils_bench.targets.embedded", people.to_dict()
-    return open_child(make_target, module, config, trust, limits=limits, people=spec, groups=groups)
+    return open_child(make_target, module, options, config, people=spec, groups=groups)
 
 
 def check(options: IlsOptions, programs: Sequence[Script]) -> None:
@@ -160,15 +142,9 @@ def open_target(
         # The target's process reads the hashes from the cache.
         make_hashes(generate(people))
     if options.target == "embedded":
-        config = directory_config(options)
-        target = open_embedded(
-            people, config, Trust.from_options(options), options.target_limits, groups
-        )
+        target = open_embedded(options, people, groups)
     elif options.target == "openldap":
-        scheme = START_TLS if options.start_tls else "ldaps" if options.tls else "ldap"
-        target = open_openldap(
-            people, scheme, Trust.from_options(options), options.target_limits, groups
-        )
+        target = open_openldap(options, people, groups)
     else:
         target = address(options, programs)
     with target, contextlib.ExitStack() as stack:

@@ -22,7 +22,8 @@ from select import PIPE_BUF
 from typing import IO, Any
 
 from ils_bench import schema
-from ils_bench.targets.address import DirectoryAddress
+from ils_bench.options import LoadTestOptions
+from ils_bench.targets.address import DirectoryAddress, scheme_of
 from ils_bench.targets.groups import GroupSpec, attribute_of, groups_of, ldif_of
 from ils_bench.targets.password_schemes import module_of
 from ils_bench.targets.people import suffix_of
@@ -32,15 +33,13 @@ from sitebench.errors import BadInput, MeasurementFailed, PortInUse, ProgramMiss
 from sitebench.seeders.ldif import pieces
 from sitebench.seeders.people import Spec, generate
 from sitebench.seeders.slow_hashes import make_hashes
+from sitebench.suite_base.embedded import open_child
 from sitebench.system.child import Service, serve
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate
-from sitebench.targets.embedded import open_child
-from sitebench.targets.limits import Limits
-from sitebench.targets.tls import SYSTEM, Trust
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 _ANSWER_S = 30.0
@@ -73,21 +72,18 @@ access to * by * write
 
 
 def open_openldap(
-    people: Spec,
-    scheme: str = "ldap",
-    trust: Trust = SYSTEM,
-    limits: Limits | None = None,
-    groups: GroupSpec | None = None,
+    options: LoadTestOptions, people: Spec, groups: GroupSpec | None = None
 ) -> OpenDirectory:
+    scheme = scheme_of(tls=options.tls, start_tls=options.start_tls)
+
     def make_target(host: str, ready: Mapping[str, Any]) -> OpenDirectory:
         return OpenDirectory("openldap", DirectoryAddress(host, ready["port"], scheme), people.base)
 
     return open_child(
         make_target,
         "ils_bench.targets.openldap",
+        options,
         {"threads": usable_cores()},
-        trust,
-        limits=limits,
         data=Path(tempfile.gettempdir()),
         people=people.to_dict(),
         groups=groups,

@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from sitebench._engine import Site, copy_upd
+from sitebench.suite_base.embedded import serve_native
 from sitebench.system.scratch import scratch
-from sitebench.targets.embedded import serve_native
 from sitebench.targets.in_process import certificate
 
 

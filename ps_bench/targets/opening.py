@@ -11,8 +11,7 @@ from sitebench.http.address import SiteAddress
 from sitebench.http.site import OpenSite, open_live
 from sitebench.scenario.script import Script
 from sitebench.seeders.upd import Progress, Upd, UpdSpec, inspect, open_cached
-from sitebench.targets.embedded import open_child
-from sitebench.targets.tls import Trust
+from sitebench.suite_base.embedded import open_child
 
 OWN_TARGETS = ("embedded",)
 
@@ -50,13 +49,6 @@ def open_target(
             )
         return site
     database = database_of(options, progress)
-    config: dict[str, Any] = {
-        "host": options.target_host or "127.0.0.1",
-        "port": 0,
-        "threads": options.target_threads,
-        "durability": options.durability,
-        "row_cache": options.row_cache,
-    }
 
     def make_target(host: str, ready: Mapping[str, Any]) -> OpenSite:
         scheme = "https" if options.tls else "http"
@@ -65,9 +57,8 @@ def open_target(
     return open_child(
         make_target,
         "ps_bench.targets.embedded",
-        config,
-        Trust.from_options(options),
-        limits=options.target_limits,
+        options,
+        {"durability": options.durability, "row_cache": options.row_cache},
         data=database.path.parent,
         upd=str(database.path.resolve()),
         tls=options.tls,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from ldap3 import SUBTREE
 
+from ils_bench.options import IlsOptions
 from ils_bench.sequences import LOOKUP
 from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.openldap import open_openldap
@@ -40,12 +41,12 @@ def people() -> People:
 def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenDirectory]:
     if request.param == "openldap":
         required_program("slapd")
-        opened = open_openldap(people.spec)
+        opened = open_openldap(IlsOptions(), people.spec)
     else:
         # ldap3 decodes received entries before it reads more: on a busy machine a page takes longer
         # than the stall limit.
-        config = {"suffix": "o=Intranet", "threads": 1, "limits": {"stall_ms": 600_000}}
-        opened = open_embedded(people.spec, config)
+        limits = {"stall_ms": 600_000}
+        opened = open_embedded(IlsOptions(), people.spec, limits=limits)
     yield opened
     opened.close()
 

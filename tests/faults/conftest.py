@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ils_bench.options import IlsOptions
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
 from ps_bench.targets.personalized_site import PersonalizedSite
@@ -32,7 +33,7 @@ def directory() -> Iterator[Served]:
 @pytest.fixture(scope="session")
 def openldap(slapd: Path) -> Iterator[Served]:
     """A slapd with the same people."""
-    with closing(open_openldap(Spec(PEOPLE, locales=LOCALES))) as target:
+    with closing(open_openldap(IlsOptions(), Spec(PEOPLE, locales=LOCALES))) as target:
         yield Served("ldap", target.address.port)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ils_bench.options import IlsOptions
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
 from sitebench.seeders.people import Spec
@@ -16,7 +17,7 @@ PEOPLE = 300
 @pytest.fixture(scope="session")
 def openldap(slapd: Path) -> Iterator[OpenDirectory]:
     """A slapd that holds 300 people in three scripts and lets everyone write."""
-    target = open_openldap(Spec(PEOPLE, locales=LOCALES))
+    target = open_openldap(IlsOptions(), Spec(PEOPLE, locales=LOCALES))
     yield target
     target.close()
 

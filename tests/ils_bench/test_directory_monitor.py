@@ -133,7 +133,7 @@ def test_stop_of_the_directory_is_recorded_as_a_gap_of_the_monitor(tmp_path: Pat
 
 
 def test_started_slapd_allows_anonymous_monitor_reads() -> None:
-    target = open_openldap(Spec(10, locales=("en_US",)))
+    target = open_openldap(IlsOptions(), Spec(10, locales=("en_US",)))
     try:
         probe = DirectoryMonitor(target)
         found = probe.read()

@@ -12,8 +12,8 @@ from msgspec import structs
 from sitebench.errors import BadInput, printable
 from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.site import OpenSite, open_live, probe
+from sitebench.suite_base.embedded import open_child
 from sitebench.system.machine import usable_cores
-from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import confine, forget
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import docroot_of
@@ -212,13 +212,6 @@ def _open_started(
 def _open_embedded(
     options: WebOptions, docroot: Path | None, with_tls: bool, kinds: Collection[str]
 ) -> OpenWeb:
-    config: dict[str, Any] = {
-        "host": options.target_host or "127.0.0.1",
-        "port": 0,
-        "threads": options.target_threads,
-        "docroot": None if docroot is None else str(docroot),
-    }
-
     def make_target(host: str, ready: Mapping[str, Any]) -> OpenWeb:
         address = SiteAddress(host, ready["port"])
         secure = SiteAddress(host, ready["secure_port"], scheme="https") if with_tls else None
@@ -229,9 +222,8 @@ def _open_embedded(
     target = open_child(
         make_target,
         "web_bench.targets.embedded",
-        config,
-        Trust.from_options(options),
-        limits=options.target_limits,
+        options,
+        {"docroot": None if docroot is None else str(docroot)},
         data=docroot,
         secure=with_tls,
         access_log=options.access_log,

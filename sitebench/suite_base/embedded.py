@@ -1,7 +1,4 @@
-"""A server in a process of its own, so that its CPU time can be measured.
-
-The process runs a suite's module, which calls `serve` of `sitebench.system.child`.
-"""
+"""A server in a process of its own, so that its CPU time can be measured."""
 
 from __future__ import annotations
 
@@ -9,15 +6,18 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sitebench.system.child import Child, Service, lives, serve
 from sitebench.system.native_errors import translated
 from sitebench.system.version import version
 from sitebench.targets.in_process import NativeServer, stopping
-from sitebench.targets.limits import Limits, confine
+from sitebench.targets.limits import confine
 from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import Trust, trusting
+
+if TYPE_CHECKING:  # A server's process does not need options.
+    from sitebench.suite_base.options import SuiteOptions
 
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
@@ -29,10 +29,9 @@ _NOT_SETTINGS = {"host", "port", "admin_password"}
 def open_child(
     make: Callable[[str, Mapping[str, Any]], _T],
     module: str,
+    options: SuiteOptions,
     config: Mapping[str, Any],
-    trust: Trust,
     *,
-    limits: Limits | None = None,
     data: Path | None = None,
     **request: Any,
 ) -> _T:
@@ -40,17 +39,19 @@ def open_child(
 
     `make` gets the host and the server's first answer; `data` is the folder of its files, if any.
     """
+    limits, trust = options.target_limits, Trust.from_options(options)
     with contextlib.ExitStack() as opening:
         confinement = opening.enter_context(confine(limits, data))
-        config = {**config, "host": confinement.host or config.get("host", "127.0.0.1")}
+        host = confinement.host or options.target_host or "127.0.0.1"
+        config = {"host": host, "port": 0, "threads": options.target_threads, **config}
         request |= {"config": config}
         child = Child(module, request, timeout_s=_START_S, before=confinement.before)
         opened = opening.pop_all()
     opened.callback(child.stop)
     ca, pid = child.ready["ca"], child.ready.get("pid", child.pid)
-    threads = config.get("threads", 1)
+    threads = config["threads"]
     return replace(
-        make(config["host"], child.ready),
+        make(host, child.ready),
         pid=pid,
         cores=threads if limits is None else min(threads, limits.processors or threads),
         disposable=True,
