@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Many
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,8 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
 
         If the test is a point of a command, the command has seeded them already.
         """
-        is_foreign = not target.disposable and not self._disposable
+        locust = group_of(self.options(), LocustOptions)
+        is_foreign = not (target.disposable or (locust is not None and locust.disposable))
         if is_foreign and self.request is None:
             # Seeded people are removed even if the test is stopped during the seeding.
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
@@ -84,11 +85,6 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
             digests[names.file] = names.digest
         return digests
 
-    @property
-    def _disposable(self) -> bool:
-        locust = group_of(self.options(), LocustOptions)
-        return locust is not None and locust.disposable
-
     def _take_care(self, options: IlsOptions) -> None:
         if options.wrong_passwords is not None or (binds := binds_of(self.programs)) is None:
             return
@@ -108,16 +104,16 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         bare = target.name == "embedded" or self.options().target == "embedded"
         return {
             "probe": None if bare else DirectoryMonitor(target),
-            "figures": lambda measured: self._entries(programs) if adds else {},
+            "figures": lambda measured: (
+                entries_at_ends(self.options().entries, self._tallies, programs) if adds else {}
+            ),
             "watch": self._watch,
             "warnings": lambda spec, figures: (
                 *target.warnings(),
                 *self._first_login.warnings(spec.entries, self._per_s(programs)),
                 *warn_of_durability(spec.target, writes=writes),
                 *warn_of_growth(figures),
-                *warn_of_leftovers(
-                    spec, programs, {} if self._windows is None else self._windows.tallies
-                ),
+                *warn_of_leftovers(spec, programs, self._tallies),
             ),
         }
 
@@ -130,13 +126,12 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         measured = None if self._windows is None else self._windows.measured
         if measured is None or not measured.seconds:
             return 0.0
-        return measured.merge_steps(
-            [row for program in programs for row in program.counted_rows]
-        ).count / (measured.seconds)
+        rows = [row for program in programs for row in program.counted_rows]
+        return measured.merge_steps(rows).count / measured.seconds
 
-    def _entries(self, programs: Many[Script]) -> dict[str, int]:
-        tallies = {} if self._windows is None else self._windows.tallies
-        return entries_at_ends(self.options().entries, tallies, programs)
+    @property
+    def _tallies(self) -> Mapping[str, Tally]:
+        return {} if self._windows is None else self._windows.tallies
 
     def record(self, test: Test) -> Recording:
         """Return the recording, and keep its windows, which count the people that lanes added."""
