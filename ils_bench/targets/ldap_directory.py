@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ils_bench.options import GroupOptions
 from ils_bench.suite import SUITE
 from ils_bench.targets.groups import groups_of, spec_of_groups
 from ils_bench.targets.password_schemes import assure_bounded
@@ -88,8 +89,7 @@ class LdapDirectory(InProcess[Directory]):
             raise BadInput("admin_password without admin_dn", "give both, or neither")
         if tls is True and start_tls:
             raise BadInput("tls and start_tls exclude each other", "leave one of them out")
-        if groups is None and (tuple(members), depth, in_all) != ((10,), 1, 0):
-            raise BadInput("members, depth or in_all without groups", "give groups their number")
+        group_spec = spec_of_groups(GroupOptions(groups, tuple(members), depth, in_all))
         if suffix is None:
             ldif_suffix = None if ldif is None or entries else _first_name(Path(ldif))
             suffix = ldif_suffix or _DEFAULT_SUFFIX
@@ -112,7 +112,6 @@ class LdapDirectory(InProcess[Directory]):
                     f"{plural(groups, 'group is', 'groups are')} asked for, and no people",
                     "ask for people, too, with entries",
                 )
-            group_spec = {"count": groups, "members": members, "depth": depth, "in_all": in_all}
             self.groups = groups_of(group_spec, self.people, profile)
         config: dict[str, Any] = {
             "host": host,
@@ -197,7 +196,6 @@ def serve(options: ServeOptions) -> None:
 
 
 def _open(options: ServeOptions) -> LdapDirectory:
-    spec_of_groups(options)
     entries = options.entries
     if entries is None:
         entries = _DEFAULT_PEOPLE if options.ldif is None else 0

@@ -313,7 +313,10 @@ def test_server_closed_under_load_raises_target_died() -> None:
     [
         (lambda: sitebench.LdapDirectory("1k"), "LdapDirectory: entries is '1k'; give it as int"),  # type: ignore[arg-type]
         (lambda: sitebench.LdapDirectory(5, members=10, groups=1), "members is 10"),  # type: ignore[arg-type]
-        (lambda: sitebench.LdapDirectory(5, members=(3,)), "members, .* without groups; give grou"),
+        (
+            lambda: sitebench.LdapDirectory(5, members=(3,)),
+            "members is said of no groups",
+        ),
         (lambda: sitebench.LdapDirectory(5, tls="yes"), "tls is 'yes'; give it as bool"),  # type: ignore[arg-type]
         (lambda: sitebench.LdapDirectory(5, tls=True, start_tls=True), "tls and start_tls exclude"),
         (lambda: sitebench.LdapDirectory(5, admin_password="x"), "admin_password without admin_dn"),
