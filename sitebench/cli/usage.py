@@ -48,6 +48,7 @@ _NOT_COMMANDS = {
     "help": "sitebench --help",
     "ldap": "sitebench directory",
     "http": "sitebench web",
+    "workloads": "sitebench web operations",
 }
 
 

@@ -265,6 +265,7 @@ WRONG = {
     "help": ("no such command 'help'", "did you mean `sitebench --help`?"),
     "ldap run": ("no such command 'ldap'", "did you mean `sitebench directory`?"),
     "http run": ("no such command 'http'", "did you mean `sitebench web`?"),
+    "web workloads": ("no such command 'workloads'", "did you mean `sitebench web operations`?"),
     "repot": ("no such command 'repot'", "did you mean report?"),
     "directry run": ("no such command 'directry'", "did you mean directory?"),
     "sweep": ("no such command 'sweep'", "did you mean `sitebench ils sweep` or `sitebench ps"),
