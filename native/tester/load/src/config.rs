@@ -1,13 +1,13 @@
 //! The configuration of an engine: one structure, read from JSON, checked before anything starts.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::choose::keys::Choice;
 use crate::choose::schedule::{Spacing, Stage};
+use crate::record::clock::MILLI;
 use crate::record::log::LogSpec;
 use crate::scenario_spec::ScenarioSpec;
 use crate::target_address::TargetAddress;
@@ -94,21 +94,19 @@ pub enum Schedule {
 
 /// The choice of people for operations; see [`crate::choose::keys`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct KeysConfig {
-    #[serde(default)]
     pub choice: Choice,
     /// The seed of the people's popularity, common to all engines of a test.
-    #[serde(default = "paper_year")]
     pub seed: u64,
     /// The index of this engine among the engines of a test. Engines draw independently.
-    #[serde(default)]
     pub engine: u64,
 }
 
 impl Default for KeysConfig {
     fn default() -> Self {
-        Self { choice: Choice::default(), seed: paper_year(), engine: 0 }
+        // The year of the paper.
+        Self { choice: Choice::default(), seed: 1997, engine: 0 }
     }
 }
 
@@ -132,10 +130,6 @@ const fn one() -> usize {
 
 const fn ten_seconds() -> u64 {
     10_000
-}
-
-const fn paper_year() -> u64 {
-    1997
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -205,12 +199,8 @@ impl<T: TargetAddress> Config<T> {
         (random.u64(..), random)
     }
 
-    pub(crate) const fn timeout(&self) -> Duration {
-        Duration::from_millis(self.timeout_ms)
-    }
-
-    pub(crate) fn connect_timeout(&self) -> Duration {
-        Duration::from_millis(self.connect_timeout_ms.unwrap_or(self.timeout_ms.min(CONNECT_MS)))
+    pub(crate) fn connect_timeout_ns(&self) -> u64 {
+        self.connect_timeout_ms.unwrap_or(self.timeout_ms.min(CONNECT_MS)) * MILLI
     }
 }
 

@@ -160,8 +160,8 @@ impl Engine {
                 half_read: Vec::new(),
                 quiet_ns: 0,
                 waiting_ns: 0,
-                timeout_ns: nanos(config.timeout()),
-                connect_timeout_ns: nanos(config.connect_timeout()),
+                timeout_ns: config.timeout_ms * MILLI,
+                connect_timeout_ns: config.connect_timeout_ns(),
                 rng,
             };
             let (commands, receiver) = channel();

@@ -108,9 +108,9 @@ pub(crate) struct Pool {
     /// Connections with a free place, used in turn (round robin).
     available: VecDeque<u32>,
     /// Lanes that wait for a ticket, the longest waiting first.
-    queue: VecDeque<Waiting>,
+    pub(crate) queue: VecDeque<Waiting>,
     /// Lanes that wait until a connection is open.
-    waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<Waiting>,
     pending_writes: Vec<u32>,
     /// Connections to close, or to reopen.
     dead: Vec<u32>,
@@ -289,10 +289,6 @@ impl Pool {
         Ticket { id: shared.next_id(lane), ..ticket }
     }
 
-    pub(crate) fn enqueue(&mut self, lane: u32, serial: u32) {
-        self.queue.push_back((lane, serial));
-    }
-
     /// Removes and returns the lane that has waited longest, with its ticket.
     pub(crate) fn dequeue(&mut self) -> Option<(Waiting, Ticket)> {
         let waiting @ (lane, _) = *self.queue.front()?;
@@ -301,23 +297,9 @@ impl Pool {
         Some((waiting, ticket))
     }
 
-    /// Adds a lane that waits until a connection is open.
-    pub(crate) fn wait(&mut self, lane: u32, serial: u32) {
-        self.waiting.push((lane, serial));
-    }
-
-    /// Whether a connection is open, and lanes wait for it.
-    pub(crate) const fn may_begin(&self) -> bool {
-        self.is_up() && !self.waiting.is_empty()
-    }
-
     /// The lanes that hold the pool's connections.
     pub(crate) fn carriers(&self) -> impl Iterator<Item = u32> {
         self.connections.iter().flatten().map(|shared| shared.carrier)
-    }
-
-    pub(crate) fn take_waiting(&mut self) -> Vec<Waiting> {
-        std::mem::take(&mut self.waiting)
     }
 
     /// The buffer to which a lane appends its request.
@@ -541,8 +523,8 @@ mod tests {
         let mut pool = pool(Some(1), 1);
         up(&mut pool, 0);
         let ticket = pool.take(1).unwrap();
-        pool.enqueue(2, 5);
-        pool.enqueue(3, 6);
+        pool.queue.push_back((2, 5));
+        pool.queue.push_back((3, 6));
         pool.release(ticket);
         assert_eq!(pool.take(1), None);
         let (waiting, ticket) = pool.dequeue().unwrap();

@@ -404,16 +404,16 @@ impl<P: Protocol> Worker<P> {
     #[cold]
     fn remove(&mut self, id: usize) {
         let Some((program, mut lane)) = self.lanes[id].take() else { return };
-        self.context.protocol.leave(lane.state());
+        self.context.protocol.leave(&mut lane.state);
         for &pool in &self.programs[program].pools {
             self.context.pools[pool].count_lane(false);
         }
         self.free.push(id as u32);
         let now_ns = now_ns();
-        self.context.waiting_ns += now_ns.saturating_sub(lane.since_ns());
+        self.context.waiting_ns += now_ns.saturating_sub(lane.since_ns);
         self.count_lanes(now_ns);
         self.running -= 1;
-        if lane.out_of_rows() {
+        if lane.out_of_rows {
             self.out_of_rows.push(program);
         }
         if self.running == 0 && self.context.without_row > 0 {
@@ -601,7 +601,7 @@ impl<P: Protocol> Worker<P> {
     /// the total, so that it can verify the total.
     fn underway_ns(&self, now_ns: u64) -> u64 {
         let lanes = self.users();
-        lanes.map(|(_, lane)| now_ns.saturating_sub(lane.since_ns())).sum()
+        lanes.map(|(_, lane)| now_ns.saturating_sub(lane.since_ns)).sum()
     }
 
     fn start_waiting_lanes(&mut self) {
@@ -664,7 +664,7 @@ impl<P: Protocol> Worker<P> {
             }
             if let Some((runs, lane)) = &self.lanes[id]
                 && *runs == program
-                && !lane.is_stopping()
+                && !lane.cursor.stopping
             {
                 lanes -= 1;
                 self.on_lane(id, |lane, turn| lane.stop(turn));
@@ -674,22 +674,14 @@ impl<P: Protocol> Worker<P> {
 
     fn finish(&mut self, finishing: Finishing) {
         self.starting.clear();
-        for id in 0..self.lanes.len() {
-            if self.is_user(id) {
-                self.on_lane(id, |lane, turn| lane.stop(turn));
-            }
-        }
+        self.on_users(|lane, turn| lane.stop(turn));
         self.finishing = Some(finishing);
     }
 
     /// Records operations in flight as timed out.
     fn expire_all(&mut self) {
         let now_ns = now_ns();
-        for id in 0..self.lanes.len() {
-            if self.is_user(id) {
-                self.on_lane(id, |lane, turn| lane.expire(turn, now_ns));
-            }
-        }
+        self.on_users(|lane, turn| lane.expire(turn, now_ns));
     }
 }
 

@@ -15,9 +15,7 @@ pub(crate) enum Op<R> {
         slot: Slot,
         endpoint: usize,
     },
-    Close {
-        slot: Slot,
-    },
+    Close(Slot),
     Loop {
         counter: usize,
         times: u64,
@@ -43,30 +41,20 @@ pub(crate) enum Op<R> {
         deck: usize,
         firsts: Box<[usize]>,
     },
-    Jump {
-        to: usize,
-    },
+    Jump(usize),
     /// Makes another connection the current one.
-    Switch {
-        to: usize,
-    },
+    Switch(usize),
     /// Counts an operation over the connection, and closes the connection after `times` operations.
     Used {
         times: u64,
         slot: Slot,
     },
     /// Skips the steps that open the connection, if the connection is up.
-    SkipIfUp {
-        to: usize,
-    },
+    SkipIfUp(usize),
     /// Skips the steps that open the connection, unless this side has closed it.
-    SkipUnlessClosed {
-        to: usize,
-    },
+    SkipUnlessClosed(usize),
     /// Skips the steps of a lane's first pass in later passes.
-    SkipIfBegun {
-        to: usize,
-    },
+    SkipIfBegun(usize),
     /// Marks the end of the steps of a lane's first pass.
     Begun,
     /// Begins an operation, recorded in `slot`; `counted` is `slot` or the slot of one of its steps.
@@ -89,9 +77,7 @@ pub(crate) enum Op<R> {
         request: R,
     },
     /// Waits until a connection of the pool is open.
-    AwaitPool {
-        pool: usize,
-    },
+    AwaitPool(usize),
     /// Carries the requests of other lanes over this lane's connection.
     Serve,
 }
@@ -185,7 +171,7 @@ impl<R> Program<R> {
 
     /// Whether a place of the program is within the steps that a user performs once.
     pub(crate) fn is_start(&self, pc: usize) -> bool {
-        self.ops.iter().take(pc).any(|op| matches!(op, Op::SkipIfBegun { to } if *to > pc))
+        self.ops.iter().take(pc).any(|op| matches!(op, Op::SkipIfBegun(to) if *to > pc))
     }
 
     /// The innermost repeat around a place of the program: its counter, and the place of its [`Op::Again`].
@@ -420,17 +406,17 @@ impl<'a, R> Compiler<'a, R> {
             Step::Switch(to) => {
                 self.connections = self.connections.max(to + 1);
                 self.active = to;
-                self.ops.push(Op::Switch { to });
+                self.ops.push(Op::Switch(to));
             }
             Step::Over(pool) => self.over = pool,
-            Step::AwaitPool(pool) => self.ops.push(Op::AwaitPool { pool: self.first_pool + pool }),
+            Step::AwaitPool(pool) => self.ops.push(Op::AwaitPool(self.first_pool + pool)),
             Step::Used { name, times } => {
                 let slot = self.recorder(&name);
                 self.ops.push(Op::Used { times, slot });
             }
             Step::Close { name } => {
                 let slot = self.counted(&name);
-                self.ops.push(Op::Close { slot });
+                self.ops.push(Op::Close(slot));
             }
             Step::Repeat { times, steps } => self.repeat(times, steps, depth),
             Step::Each { list, steps } => self.each(list, steps, depth),
@@ -442,12 +428,12 @@ impl<'a, R> Compiler<'a, R> {
                 }
                 let skip = self.skip();
                 self.steps(steps, depth);
-                self.ops[skip] = Op::SkipIfUp { to: self.ops.len() };
+                self.ops[skip] = Op::SkipIfUp(self.ops.len());
             }
             Step::WhenClosed { steps } => {
                 let skip = self.skip();
                 self.steps(steps, depth);
-                self.ops[skip] = Op::SkipUnlessClosed { to: self.ops.len() };
+                self.ops[skip] = Op::SkipUnlessClosed(self.ops.len());
             }
             Step::Once { name, steps } => {
                 let skip = self.skip();
@@ -455,7 +441,7 @@ impl<'a, R> Compiler<'a, R> {
                 self.steps(steps, depth);
                 self.scope = outer;
                 self.ops.push(Op::Begun);
-                self.ops[skip] = Op::SkipIfBegun { to: self.ops.len() };
+                self.ops[skip] = Op::SkipIfBegun(self.ops.len());
             }
             Step::Prepare(preparation) => self.ops.push(Op::Prepare(preparation)),
             Step::Operation(operation) => self.operation(operation, depth),
@@ -557,11 +543,11 @@ impl<'a, R> Compiler<'a, R> {
             firsts.push(self.ops.len());
             self.steps(branch.steps, depth);
             jumps.push(self.ops.len());
-            self.ops.push(Op::Jump { to: 0 });
+            self.ops.push(Op::Jump(0));
         }
         self.awaited = awaited;
         let to = self.ops.len();
-        jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump { to });
+        jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump(to));
         self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
     }
 
@@ -656,26 +642,26 @@ mod tests {
     fn shape(program: &Program<&'static str>) -> String {
         let op = |op: &Op<&str>| match op {
             Op::Connect { slot, .. } => format!("connect{}", slot.0),
-            Op::Close { slot } => format!("close{}", slot.0),
+            Op::Close(slot) => format!("close{}", slot.0),
             Op::Loop { counter, times } => format!("loop{counter}x{times}"),
             Op::Each { counter, list, to } => format!("each{counter}{list}->{to}"),
             Op::Again { counter, first } => format!("again{counter}->{first}"),
             Op::Think(_) => "think".into(),
-            Op::Switch { to } => format!("switch{to}"),
+            Op::Switch(to) => format!("switch{to}"),
             Op::Used { times, slot } => format!("used{times}x{}", slot.0),
-            Op::SkipIfUp { to } => format!("up->{to}"),
+            Op::SkipIfUp(to) => format!("up->{to}"),
             Op::Share { share, request } => format!("share{}{request}{}", share.pool, share.slot.0),
-            Op::AwaitPool { pool } => format!("pool{pool}"),
+            Op::AwaitPool(pool) => format!("pool{pool}"),
             Op::Serve => "serve".into(),
-            Op::SkipUnlessClosed { to } => format!("closed->{to}"),
-            Op::SkipIfBegun { to } => format!("begun->{to}"),
+            Op::SkipUnlessClosed(to) => format!("closed->{to}"),
+            Op::SkipIfBegun(to) => format!("begun->{to}"),
             Op::Begun => "begun".into(),
             Op::Begin { slot, .. } => format!("begin{}", slot.0),
             Op::Done => "done".into(),
             Op::Await => "await".into(),
             Op::Ensure { slot, .. } => format!("ensure{}", slot.0),
             Op::Deal { deck, firsts } => format!("deal{deck}{firsts:?}"),
-            Op::Jump { to } => format!("jump{to}"),
+            Op::Jump(to) => format!("jump{to}"),
             Op::Prepare(_) => "draw".into(),
             Op::Exchange { slot, request } => format!("{request}{}", slot.0),
         };

@@ -181,9 +181,9 @@ pub(crate) trait Walker {
 #[inline]
 fn is_over<R>(op: Option<&Op<R>>) -> bool {
     op.is_none_or(|op| match op {
-        Op::Again { .. } | Op::Jump { .. } | Op::Close { .. } | Op::Done => true,
+        Op::Again { .. } | Op::Jump(_) | Op::Close(_) | Op::Done => true,
         // `Used` may close the connection.
-        _ => matches!(op, Op::Switch { .. } | Op::Used { .. }),
+        _ => matches!(op, Op::Switch(_) | Op::Used { .. }),
     })
 }
 
@@ -272,7 +272,7 @@ fn step<W: Walker>(
             Err(Encoded::Missing) => user.skip(share.slot, request),
             Err(unsent) => return skip_unsent(user, program, unsent),
         },
-        Op::AwaitPool { pool } => {
+        Op::AwaitPool(pool) => {
             if let Some(stop) = user.await_pool(*pool) {
                 return Some(stop);
             }
@@ -291,13 +291,13 @@ fn step<W: Walker>(
             let to = firsts[user.deal(*deck)];
             return user.cursor().jump(to);
         }
-        Op::Jump { to } => return user.cursor().jump(*to),
-        Op::SkipIfUp { to } if !user.is_down() => return user.cursor().jump(*to),
-        Op::SkipUnlessClosed { to } if !user.is_closed() => return user.cursor().jump(*to),
-        Op::SkipIfBegun { to } if user.cursor().begun => return user.cursor().jump(*to),
-        Op::SkipIfUp { .. } | Op::SkipUnlessClosed { .. } | Op::SkipIfBegun { .. } => {}
+        Op::Jump(to) => return user.cursor().jump(*to),
+        Op::SkipIfUp(to) if !user.is_down() => return user.cursor().jump(*to),
+        Op::SkipUnlessClosed(to) if !user.is_closed() => return user.cursor().jump(*to),
+        Op::SkipIfBegun(to) if user.cursor().begun => return user.cursor().jump(*to),
+        Op::SkipIfUp(_) | Op::SkipUnlessClosed(_) | Op::SkipIfBegun(_) => {}
         Op::Begun => user.cursor().begun = true,
-        Op::Switch { to } => user.switch(*to),
+        Op::Switch(to) => user.switch(*to),
         Op::Used { times, slot } => {
             if user.use_connection() >= *times && !user.is_closed() {
                 user.close(*slot);
@@ -314,7 +314,7 @@ fn step<W: Walker>(
             user.cursor().pc += 1;
             return user.open(*slot, *endpoint);
         }
-        Op::Close { slot } => user.close(*slot),
+        Op::Close(slot) => user.close(*slot),
         Op::Await if user.cursor().stopping => return Some(user.end()),
         // Connections closed while the user was idle are reopened before the next operation.
         Op::Await if user.cursor().whole.is_none() && user.any_is_down(&program.kept) => {

@@ -19,12 +19,12 @@ impl<P: Protocol> Lane<P> {
         endpoint: usize,
         context: &mut Context<P>,
     ) -> Result<(), Failure> {
-        self.disconnect(None);
-        self.connect = Operation::started(slot, now_ns());
-        self.began = PhaseTimes { connect_ns: self.connect.started_ns, ..PhaseTimes::default() };
-        self.endpoint = endpoint;
-        self.used = 0;
-        self.link = Link::open(&mut context.addresses[self.address][endpoint])?;
+        self.connection.close(None);
+        self.connection.connect = Operation::started(slot, now_ns());
+        self.began = PhaseTimes { connect_ns: self.connection.connect.started_ns, ..PhaseTimes::default() };
+        self.connection.endpoint = endpoint;
+        self.connection.used = 0;
+        self.connection.link = Link::open(&mut context.addresses[self.address][endpoint])?;
         context.protocol.connected(&mut self.state);
         Ok(())
     }
@@ -33,7 +33,8 @@ impl<P: Protocol> Lane<P> {
     /// write would show whether the connection is open.
     pub(super) fn wait_for_link(&mut self, turn: &mut Turn<'_, P>) -> Fate {
         self.phase = Phase::Opening;
-        turn.context.deadlines[self.id as usize] = self.connect.started_ns + turn.context.connect_timeout_ns;
+        turn.context.deadlines[self.id as usize] =
+            self.connection.connect.started_ns + turn.context.connect_timeout_ns;
         match self.watch(Interest::READABLE | Interest::WRITABLE, turn.context) {
             Ok(()) => Fate::Runs,
             Err(failure) => self.connect_failed(failure, turn, now_ns()),
@@ -42,9 +43,9 @@ impl<P: Protocol> Lane<P> {
 
     /// Handles an event of a connection that is being opened.
     pub(super) fn finish_connecting(&mut self, turn: &mut Turn<'_, P>) -> Fate {
-        let shaken = self.link.check().and_then(|()| {
+        let shaken = self.connection.link.check().and_then(|()| {
             self.begin_handshake(turn.program);
-            self.link.continue_handshake()
+            self.connection.link.continue_handshake()
         });
         let now_ns = now_ns();
         match shaken {
@@ -55,13 +56,13 @@ impl<P: Protocol> Lane<P> {
             Ok(false) => return Fate::Runs,
             Err(failure) => return self.connect_failed(failure, turn, now_ns),
         }
-        if self.link.uses_tls() && self.watch(Interest::READABLE, turn.context).is_err() {
+        if self.connection.link.uses_tls() && self.watch(Interest::READABLE, turn.context).is_err() {
             return self.connect_failed(Failure::Io, turn, now_ns);
         }
         turn.context.deadlines[self.id as usize] = NEVER;
         let goes_on = self.reconnects();
         if !goes_on {
-            if self.outbox.is_empty() || (self.cursor.stopping && !self.has_arrival()) {
+            if self.connection.outbox.is_empty() || (self.cursor.stopping && !self.has_arrival()) {
                 return self.resume(turn, now_ns);
             }
             self.current.started_ns = now_ns;
@@ -75,16 +76,16 @@ impl<P: Protocol> Lane<P> {
     }
 
     pub(super) fn link_is_up(&mut self, context: &mut Context<P>, now_ns: u64) {
-        self.link.promote();
+        self.connection.link.promote();
         if !self.reconnects() {
-            self.record(self.connect, End::Right, context, now_ns);
+            self.record(self.connection.connect, End::Right, context, now_ns);
         }
     }
 
     pub(super) fn connect_failed(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
         self.end_handshake(End::Unanswered(failure), turn, now_ns);
         if !self.reconnects() {
-            self.current = self.connect;
+            self.current = self.connection.connect;
             turn.context.protocol.unsent(&mut self.state);
         }
         self.unanswered(failure, turn, now_ns)
@@ -94,7 +95,7 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn close(&mut self, slot: Slot, context: &mut Context<P>) -> u64 {
         let started_ns = now_ns();
         let outcome = self.say_farewell(context);
-        self.disconnect(None);
+        self.connection.close(None);
         let ended_ns = now_ns();
         let bytes_out = outcome.map_or(0, |n| n as u64);
         let end = outcome.err().map_or(End::Right, End::Unanswered);
@@ -103,7 +104,7 @@ impl<P: Protocol> Lane<P> {
     }
 
     pub(super) fn say_farewell(&mut self, context: &mut Context<P>) -> Result<usize, Failure> {
-        if let Link::Down(reason) = self.link {
+        if let Link::Down(reason) = self.connection.link {
             // Without a failure, this side closed the connection after its last answer.
             return reason.map_or(Ok(0), Err);
         }
@@ -113,21 +114,13 @@ impl<P: Protocol> Lane<P> {
         let sent = if start == context.out.len() {
             Ok(WriteOutcome::WouldBlock)
         } else {
-            self.link.send(&context.out[start..])
+            self.connection.link.send(&context.out[start..])
         };
         context.out.truncate(start);
         match sent? {
             WriteOutcome::Bytes(n) => Ok(n),
             WriteOutcome::WouldBlock => Ok(0),
         }
-    }
-
-    pub(super) fn disconnect(&mut self, reason: Option<Failure>) {
-        self.link.close();
-        self.link = Link::Down(reason);
-        self.watched = false;
-        self.inbox.clear();
-        self.outbox.clear();
     }
 
     pub(super) fn end(&mut self, context: &mut Context<P>, now_ns: u64) -> Fate {
@@ -144,16 +137,16 @@ impl<P: Protocol> Lane<P> {
 
     /// Closes the connection without a record.
     pub(super) fn close_unrecorded(&mut self, context: &mut Context<P>) {
-        if matches!(self.link, Link::Up(_)) {
+        if matches!(self.connection.link, Link::Up(_)) {
             // The farewell is a courtesy: its failure changes nothing.
             let _ = self.say_farewell(context);
         }
-        self.disconnect(None);
+        self.connection.close(None);
     }
 
     pub(super) fn watch(&mut self, how: Interest, context: &mut Context<P>) -> Result<(), Failure> {
-        self.link.watch(&context.registry, self.token(), how, self.watched)?;
-        self.watched = true;
+        self.connection.link.watch(&context.registry, self.token(), how, self.connection.watched)?;
+        self.connection.watched = true;
         Ok(())
     }
 }

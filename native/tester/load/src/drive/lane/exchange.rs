@@ -25,14 +25,16 @@ impl<P: Protocol> Lane<P> {
     pub(crate) fn launch(&mut self, place: Range<usize>, turn: &mut Turn<'_, P>) -> Fate {
         let started_ns = now_ns();
         self.current.started_ns = started_ns;
-        if let Link::Down(reason) = self.link {
+        if let Link::Down(reason) = self.connection.link {
             let failure = reason.unwrap_or(Failure::Closed);
             turn.context.protocol.unsent(&mut self.state);
             return self.unanswered(failure, turn, started_ns);
         }
         match self.send_request(place, turn.context) {
             Ok(()) => Fate::Runs,
-            Err(failure) if self.link.is_opening() => self.connect_failed(failure, turn, started_ns),
+            Err(failure) if self.connection.link.is_opening() => {
+                self.connect_failed(failure, turn, started_ns)
+            }
             Err(failure) => self.unanswered(failure, turn, started_ns),
         }
     }
@@ -66,24 +68,25 @@ impl<P: Protocol> Lane<P> {
     #[cold]
     fn reconnect(&mut self, place: Range<usize>, context: &mut Context<P>) -> Result<(), Failure> {
         let began = self.began;
-        self.open(self.connect.slot, self.endpoint, context)?;
+        self.open(self.connection.connect.slot, self.connection.endpoint, context)?;
         // The start of connecting remains the start of the first connection. Only the handshake of the last
         // connection is recorded.
         self.began = PhaseTimes { handshake_ns: 0, secure_ns: 0, ..began };
-        self.outbox.extend_from_slice(&context.out[place]);
+        self.connection.outbox.extend_from_slice(&context.out[place]);
         self.phase = Phase::Opening;
-        context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
+        context.deadlines[self.id as usize] = self.connection.connect.started_ns + context.connect_timeout_ns;
         self.watch(Interest::READABLE | Interest::WRITABLE, context)
     }
 
     #[inline]
     fn send_request(&mut self, place: Range<usize>, context: &mut Context<P>) -> Result<(), Failure> {
-        let opening = self.link.is_opening();
-        let sent = self.link.send(&context.out[place.clone()])?;
+        let opening = self.connection.link.is_opening();
+        let sent = self.connection.link.send(&context.out[place.clone()])?;
         if opening && sent == WriteOutcome::WouldBlock {
-            self.outbox.extend_from_slice(&context.out[place]);
+            self.connection.outbox.extend_from_slice(&context.out[place]);
             self.phase = Phase::Opening;
-            context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
+            context.deadlines[self.id as usize] =
+                self.connection.connect.started_ns + context.connect_timeout_ns;
             return self.watch(Interest::READABLE | Interest::WRITABLE, context);
         }
         context.deadlines[self.id as usize] = self.current.started_ns + context.timeout_ns;
@@ -95,15 +98,15 @@ impl<P: Protocol> Lane<P> {
         if n == place.len() {
             return Ok(());
         }
-        self.outbox.extend_from_slice(&context.out[place.start + n..place.end]);
+        self.connection.outbox.extend_from_slice(&context.out[place.start + n..place.end]);
         self.watch(Interest::READABLE | Interest::WRITABLE, context)
     }
 
     /// Writes the bytes that the socket did not take before.
     pub(super) fn flush(&mut self, context: &mut Context<P>) -> Result<(), Failure> {
-        while !self.outbox.is_empty() {
-            match self.link.send(&self.outbox)? {
-                WriteOutcome::Bytes(n) => drop(self.outbox.drain(..n)),
+        while !self.connection.outbox.is_empty() {
+            match self.connection.link.send(&self.connection.outbox)? {
+                WriteOutcome::Bytes(n) => drop(self.connection.outbox.drain(..n)),
                 WriteOutcome::WouldBlock => return Ok(()),
             }
         }
@@ -114,21 +117,21 @@ impl<P: Protocol> Lane<P> {
     /// Stops early after [`FULL_READS`] full reads.
     pub(crate) fn read(&mut self, to_the_end: bool, turn: &mut Turn<'_, P>) -> Fate {
         for _ in 0..FULL_READS {
-            let start = self.inbox.len();
-            turn.context.load(&self.inbox);
-            let n = match self.link.receive(&mut turn.context.buffer[start..]) {
+            let start = self.connection.inbox.len();
+            turn.context.load(&self.connection.inbox);
+            let n = match self.connection.link.receive(&mut turn.context.buffer[start..]) {
                 Ok(ReadOutcome::Bytes(0)) => return self.ended(turn),
                 Ok(ReadOutcome::Bytes(n)) => n,
                 Ok(ReadOutcome::WouldBlock) => return Fate::Runs,
                 Err(failure) => return self.lost(failure, turn),
             };
             let emptied = start + n < turn.context.buffer.len() && !to_the_end;
-            let (token, connection) = (self.token(), self.connect.started_ns);
+            let (token, connection) = (self.token(), self.connection.connect.started_ns);
             // The buffer is taken out of the context while the lane uses the buffer.
             let buffer = std::mem::take(&mut turn.context.buffer);
             let fate = self.process(&buffer[..start + n], n, now_ns(), turn);
             turn.context.buffer = buffer;
-            if self.inbox.is_empty() {
+            if self.connection.inbox.is_empty() {
                 self.shrink_buffers(turn.context);
             }
             if emptied || fate == Fate::Ended {
@@ -140,7 +143,7 @@ impl<P: Protocol> Lane<P> {
                 turn.context.half_read.push((token, to_the_end));
                 return fate;
             }
-            if self.connect.started_ns != connection {
+            if self.connection.connect.started_ns != connection {
                 return fate;
             }
         }
@@ -151,8 +154,8 @@ impl<P: Protocol> Lane<P> {
     /// Frees the memory that a large answer needed.
     #[inline]
     pub(super) fn shrink_buffers(&mut self, context: &mut Context<P>) {
-        if self.inbox.capacity() > BUFFER_BYTES {
-            self.inbox = Vec::new();
+        if self.connection.inbox.capacity() > BUFFER_BYTES {
+            self.connection.inbox = Vec::new();
         }
         if context.buffer.len() > BUFFER_BYTES {
             context.shrink();
@@ -163,12 +166,12 @@ impl<P: Protocol> Lane<P> {
     #[inline]
     pub(crate) fn fetch(&mut self, event: &Event, space: &mut [u8]) -> Option<Result<ReadOutcome, Failure>> {
         let plain = self.phase == Phase::Asking
-            && self.inbox.is_empty()
-            && self.outbox.is_empty()
+            && self.connection.inbox.is_empty()
+            && self.connection.outbox.is_empty()
             && event.is_readable()
             && !event.is_read_closed()
             && !event.is_error();
-        plain.then(|| match self.link.receive(space) {
+        plain.then(|| match self.connection.link.receive(space) {
             Ok(ReadOutcome::Bytes(0)) => Err(Failure::Closed),
             got => got,
         })
@@ -184,7 +187,7 @@ impl<P: Protocol> Lane<P> {
     fn process(&mut self, bytes: &[u8], came: usize, read_ns: u64, turn: &mut Turn<'_, P>) -> Fate {
         let is_first = self.current.bytes_in == 0;
         self.current.bytes_in += came as u64;
-        self.inbox.clear();
+        self.connection.inbox.clear();
         let (Phase::Asking, Some(Op::Exchange { request, .. })) =
             (self.phase, turn.program.ops.get(self.cursor.pc))
         else {
@@ -193,19 +196,32 @@ impl<P: Protocol> Lane<P> {
         if is_first {
             self.first_byte(read_ns);
         }
-        match turn.context.protocol.receive(request, &mut self.state, bytes) {
+        let received = turn.context.protocol.receive(request, &mut self.state, bytes);
+        self.on_received(received, bytes, request, turn, read_ns)
+    }
+
+    #[inline]
+    fn on_received(
+        &mut self,
+        received: Received,
+        bytes: &[u8],
+        request: &P::Request,
+        turn: &mut Turn<'_, P>,
+        read_ns: u64,
+    ) -> Fate {
+        match received {
             Received::Partial { consumed } => {
-                self.inbox.extend_from_slice(&bytes[consumed..]);
+                self.connection.inbox.extend_from_slice(&bytes[consumed..]);
                 Fate::Runs
             }
             Received::More { consumed } => {
-                self.inbox.extend_from_slice(&bytes[consumed..]);
+                self.connection.inbox.extend_from_slice(&bytes[consumed..]);
                 self.ask_next_part(request, turn)
             }
             Received::Done { consumed, failure, fatal } => {
-                self.inbox.extend_from_slice(&bytes[consumed..]);
+                self.connection.inbox.extend_from_slice(&bytes[consumed..]);
                 if !turn.context.protocol.keeps_connection(&self.state) {
-                    self.disconnect(None);
+                    self.connection.close(None);
                 }
                 self.answered(bytes, failure, fatal, turn, read_ns)
             }
@@ -221,23 +237,15 @@ impl<P: Protocol> Lane<P> {
         else {
             return self.lost(Failure::Closed, turn);
         };
-        let now_ns = now_ns();
-        match turn.context.protocol.ended(request, &mut self.state) {
-            Received::Done { failure, fatal, .. } => {
-                self.disconnect(None);
-                self.answered(&[], failure, fatal, turn, now_ns)
-            }
-            Received::More { .. } => self.ask_next_part(request, turn),
-            Received::Broken(failure) => self.lost(failure, turn),
-            Received::Partial { .. } => self.lost(Failure::Closed, turn),
-        }
+        let received = turn.context.protocol.ended(request, &mut self.state);
+        self.on_received(received, &[], request, turn, now_ns())
     }
 
     fn keep_unsolicited(&mut self, bytes: &[u8], turn: &mut Turn<'_, P>) -> Fate {
         if bytes.len() > UNSOLICITED_BYTES {
             return self.lost(Failure::Malformed, turn);
         }
-        self.inbox.extend_from_slice(bytes);
+        self.connection.inbox.extend_from_slice(bytes);
         Fate::Runs
     }
 }

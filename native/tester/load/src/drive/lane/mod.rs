@@ -35,14 +35,13 @@ use mio::event::Event;
 
 pub(crate) use self::exchange::FULL_READS;
 use self::phases::PhaseTimes;
-use self::several::Several;
 pub(crate) use self::several::of_token;
+use self::several::{Connection, Several};
 use self::walk::Walk;
-use crate::connection::link::Link;
 use crate::drive::context::{Context, Turn};
 use crate::drive::pool::Ticket;
 use crate::drive::timers::NEVER;
-use crate::program::{Backoff, Cursor, MAIN, Program, walk};
+use crate::program::{Cursor, Program, walk};
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
@@ -123,18 +122,13 @@ pub(crate) struct Lane<P: Protocol> {
     id: u32,
     phase: Phase,
     /// Whether the lane found no row, so that other lanes will find no row either.
-    out_of_rows: bool,
+    pub(crate) out_of_rows: bool,
     /// The index of the target's address.
     address: usize,
-    /// The index of the address's endpoint.
-    endpoint: usize,
-    link: Link,
-    watched: bool,
-    cursor: Cursor,
+    /// The connection in use.
+    connection: Connection,
+    pub(crate) cursor: Cursor,
     current: Operation,
-    /// The connecting that may still be under way when `current`, the first request on the connection, is
-    /// sent.
-    connect: Operation,
     pass: Pass,
     /// The due time of the current arrival; [`NEVER`] without an arrival.
     due_ns: u64,
@@ -147,20 +141,13 @@ pub(crate) struct Lane<P: Protocol> {
     row_wait_ns: u64,
     /// The time up to which this lane's time is accounted for, in operations or as waiting. The time from
     /// here to the next request is the engine's own time.
-    since_ns: u64,
-    backoff: Backoff,
-    /// The number of operations on the current connection.
-    used: u64,
+    pub(crate) since_ns: u64,
     sleep: u32,
-    /// Bytes received and not yet consumed.
-    inbox: Vec<u8>,
-    /// Bytes that the socket has not taken yet.
-    outbox: Vec<u8>,
     /// Connections that are not in use.
     several: Option<Box<Several>>,
     /// The lane's place on a shared connection; for a carrier, the connection that it holds.
     ticket: Option<Ticket>,
-    state: P::Lane,
+    pub(crate) state: P::Lane,
     began: PhaseTimes,
 }
 
@@ -172,36 +159,21 @@ impl<P: Protocol> Lane<P> {
             phase: Phase::Running,
             out_of_rows: false,
             address,
-            endpoint: MAIN,
-            link: Link::Down(None),
-            watched: false,
+            connection: Connection::new(slot),
             cursor: Cursor::new(program),
             current: Operation::started(slot, 0),
-            connect: Operation::started(slot, 0),
             pass: Pass::default(),
             due_ns: NEVER,
             ready_ns: now_ns,
             thinks_until_ns: 0,
             row_wait_ns: 0,
             since_ns: now_ns,
-            backoff: Backoff::FIRST,
-            used: 0,
             sleep: 0,
-            inbox: Vec::new(),
-            outbox: Vec::new(),
             several: Several::of(program),
             ticket: None,
             state: P::Lane::default(),
             began: PhaseTimes::default(),
         }
-    }
-
-    pub(crate) const fn is_stopping(&self) -> bool {
-        self.cursor.stopping
-    }
-
-    pub(crate) const fn out_of_rows(&self) -> bool {
-        self.out_of_rows
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -224,7 +196,7 @@ impl<P: Protocol> Lane<P> {
     /// operation whose think times follow a request that was sent after the window.
     pub(crate) fn owes(&self, over_ns: &Range<u64>, limit_ns: u64, program: &Program<P::Request>) -> bool {
         let began_ns = match self.phase {
-            Phase::Opening if !self.reconnects() => self.connect.started_ns,
+            Phase::Opening if !self.reconnects() => self.connection.connect.started_ns,
             Phase::Asking | Phase::Opening if program.phases.is_some() => self.request_began_ns(),
             Phase::Asking | Phase::Opening | Phase::Queued | Phase::Sharing => self.current.started_ns,
             Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => NEVER,
@@ -260,15 +232,7 @@ impl<P: Protocol> Lane<P> {
     /// Whether the lane opens a connection for the next part of a request that has begun on another
     /// connection.
     fn reconnects(&self) -> bool {
-        self.phase == Phase::Opening && self.current.bytes_in > 0 && !self.outbox.is_empty()
-    }
-
-    pub(crate) const fn since_ns(&self) -> u64 {
-        self.since_ns
-    }
-
-    pub(crate) const fn state(&mut self) -> &mut P::Lane {
-        &mut self.state
+        self.phase == Phase::Opening && self.current.bytes_in > 0 && !self.connection.outbox.is_empty()
     }
 
     /// Resumes after a sleep that was to end at `due_ns`. A late wake-up counts as the engine's own time.
@@ -299,7 +263,7 @@ impl<P: Protocol> Lane<P> {
             return if settled { self.finish_connecting(turn) } else { Fate::Runs };
         }
         if event.is_writable()
-            && !self.outbox.is_empty()
+            && !self.connection.outbox.is_empty()
             && let Err(failure) = self.flush(turn.context)
         {
             return self.lost(failure, turn);

@@ -32,7 +32,7 @@ impl<P: Protocol> Lane<P> {
             return self.restart(failure, turn, now_ns);
         }
         turn.context.deadlines[self.id as usize] = NEVER;
-        self.backoff = Backoff::FIRST;
+        self.connection.backoff = Backoff::FIRST;
         self.ready_ns = now_ns;
         self.cursor.pc += 1;
         self.resume(turn, now_ns)
@@ -75,7 +75,7 @@ impl<P: Protocol> Lane<P> {
             Phase::Opening => self.connect_failed(failure, turn, now_ns()),
             // No request was in flight: the next step notices the loss.
             _ => {
-                self.disconnect(Some(failure));
+                self.connection.close(Some(failure));
                 Fate::Runs
             }
         }
@@ -176,7 +176,7 @@ impl<P: Protocol> Lane<P> {
 
     /// Ends the pass, and begins the next pass after a pause.
     pub(super) fn restart(&mut self, failure: Failure, turn: &mut Turn<'_, P>, now_ns: u64) -> Fate {
-        self.disconnect(None);
+        self.connection.close(None);
         self.abort_pass(failure, turn, now_ns);
         let program = turn.program;
         program::start_over(&mut Walk { lane: self, turn, now_ns }, program)

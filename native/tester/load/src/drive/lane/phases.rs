@@ -38,7 +38,10 @@ fn phases_of<P: Protocol>(program: &Program<P::Request>) -> Option<Phases> {
 impl<P: Protocol> Lane<P> {
     /// Notes the beginning of a handshake: TCP has connected.
     pub(super) fn begin_handshake(&mut self, program: &Program<P::Request>) {
-        if phases_of::<P>(program).is_some() && self.link.uses_tls() && self.began.handshake_ns == 0 {
+        if phases_of::<P>(program).is_some()
+            && self.connection.link.uses_tls()
+            && self.began.handshake_ns == 0
+        {
             self.began.handshake_ns = now_ns();
         }
     }

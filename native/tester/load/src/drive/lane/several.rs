@@ -15,6 +15,7 @@ use crate::drive::context::Context;
 use crate::program::{Backoff, MAIN, Program};
 use crate::protocol::Protocol;
 use crate::record::failure::Failure;
+use crate::record::recorder::Slot;
 
 /// Unsolicited bytes that are kept for the next request. A notice of disconnection has about a hundred bytes.
 pub(super) const UNSOLICITED_BYTES: usize = 16 << 10;
@@ -23,39 +24,56 @@ pub(super) const UNSOLICITED_BYTES: usize = 16 << 10;
 pub(super) struct Several {
     /// The index of the connection in the lane. Its place in `parked` is unused.
     active: usize,
-    parked: Box<[Parked]>,
+    parked: Box<[Connection]>,
 }
 
-/// A connection that is not in use; its fields are those of [`Lane`].
-struct Parked {
-    endpoint: usize,
-    link: Link,
-    watched: bool,
-    connect: Operation,
-    used: u64,
-    backoff: Backoff,
-    inbox: Vec<u8>,
-    outbox: Vec<u8>,
+/// A connection of a lane.
+pub(super) struct Connection {
+    /// The index of the address's endpoint.
+    pub(super) endpoint: usize,
+    pub(super) link: Link,
+    pub(super) watched: bool,
+    /// The connecting, which may still be under way when the first request on the connection is sent.
+    pub(super) connect: Operation,
+    /// The number of operations since the connection was opened.
+    pub(super) used: u64,
+    pub(super) backoff: Backoff,
+    /// Bytes received and not yet consumed.
+    pub(super) inbox: Vec<u8>,
+    /// Bytes that the socket has not taken yet.
+    pub(super) outbox: Vec<u8>,
 }
 
 impl Several {
     pub(super) fn of<R>(program: &Program<R>) -> Option<Box<Self>> {
-        let parked = || Parked {
-            endpoint: MAIN,
-            link: Link::Down(None),
-            watched: false,
-            connect: Operation::started(program.sequence, 0),
-            used: 0,
-            backoff: Backoff::FIRST,
-            inbox: Vec::new(),
-            outbox: Vec::new(),
-        };
+        let parked = || Connection::new(program.sequence);
         let several = || Self { active: 0, parked: (0..program.connections).map(|_| parked()).collect() };
         (program.connections > 1).then(|| Box::new(several()))
     }
 }
 
-impl Parked {
+impl Connection {
+    pub(super) const fn new(slot: Slot) -> Self {
+        Self {
+            endpoint: MAIN,
+            link: Link::Down(None),
+            watched: false,
+            connect: Operation::started(slot, 0),
+            used: 0,
+            backoff: Backoff::FIRST,
+            inbox: Vec::new(),
+            outbox: Vec::new(),
+        }
+    }
+
+    pub(super) fn close(&mut self, reason: Option<Failure>) {
+        self.link.close();
+        self.link = Link::Down(reason);
+        self.watched = false;
+        self.inbox.clear();
+        self.outbox.clear();
+    }
+
     /// Keeps received bytes, and notices the end of the stream. Fails if more than [`UNSOLICITED_BYTES`] are
     /// received: a server may send faster than this thread reads.
     fn receive_unsolicited(&mut self, room: &mut [u8]) -> Result<(), Failure> {
@@ -96,7 +114,7 @@ impl<P: Protocol> Lane<P> {
 
     pub(super) fn is_down(&self, connection: usize) -> bool {
         let parked = self.several.as_ref().filter(|several| several.active != connection);
-        let link = parked.map_or(&self.link, |several| &several.parked[connection].link);
+        let link = parked.map_or(&self.connection.link, |several| &several.parked[connection].link);
         matches!(link, Link::Down(_))
     }
 
@@ -104,23 +122,11 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn switch(&mut self, to: usize) {
         let Some(mut several) = self.several.take() else { return };
         if several.active != to {
-            self.swap_with(&mut several.parked[several.active]);
-            self.swap_with(&mut several.parked[to]);
+            std::mem::swap(&mut self.connection, &mut several.parked[several.active]);
+            std::mem::swap(&mut self.connection, &mut several.parked[to]);
             several.active = to;
         }
         self.several = Some(several);
-    }
-
-    fn swap_with(&mut self, parked: &mut Parked) {
-        use std::mem::swap;
-        swap(&mut self.endpoint, &mut parked.endpoint);
-        swap(&mut self.link, &mut parked.link);
-        swap(&mut self.watched, &mut parked.watched);
-        swap(&mut self.connect, &mut parked.connect);
-        swap(&mut self.used, &mut parked.used);
-        swap(&mut self.backoff, &mut parked.backoff);
-        swap(&mut self.inbox, &mut parked.inbox);
-        swap(&mut self.outbox, &mut parked.outbox);
     }
 
     /// Handles an event of a connection that is not in use. If the connection has ended, the next step that
@@ -130,11 +136,7 @@ impl<P: Protocol> Lane<P> {
         let Some(several) = &mut self.several else { return };
         let Some(parked) = several.parked.get_mut(connection) else { return };
         if let Err(failure) = parked.receive_unsolicited(room) {
-            parked.link.close();
-            parked.link = Link::Down(Some(failure));
-            parked.watched = false;
-            parked.inbox.clear();
-            parked.outbox.clear();
+            parked.close(Some(failure));
         }
     }
 

@@ -66,7 +66,7 @@ impl<P: Protocol> Lane<P> {
         self.phase = Phase::Queued;
         self.current = wait;
         self.sleep = context.next_serial();
-        context.pools[pool].enqueue(self.id, self.sleep);
+        context.pools[pool].queue.push_back((self.id, self.sleep));
         context.deadlines[self.id as usize] = wait.started_ns + context.timeout_ns;
         Fate::Runs
     }
@@ -193,9 +193,9 @@ impl<P: Protocol> Lane<P> {
     /// Reads once into the context's buffer, behind the kept bytes. Returns the number of bytes in the
     /// buffer, and whether the socket is empty.
     pub(crate) fn receive(&mut self, context: &mut Context<P>) -> Result<Option<(usize, bool)>, Failure> {
-        let start = self.inbox.len();
-        context.load(&self.inbox);
-        match self.link.receive(&mut context.buffer[start..])? {
+        let start = self.connection.inbox.len();
+        context.load(&self.connection.inbox);
+        match self.connection.link.receive(&mut context.buffer[start..])? {
             ReadOutcome::Bytes(0) => Err(Failure::Closed),
             ReadOutcome::Bytes(n) => Ok(Some((start + n, start + n < context.buffer.len()))),
             ReadOutcome::WouldBlock => Ok(None),
@@ -204,20 +204,20 @@ impl<P: Protocol> Lane<P> {
 
     /// Keeps the incomplete message at the end of `buffer`, and gives the buffer back to the context.
     pub(crate) fn keep_rest(&mut self, buffer: Vec<u8>, rest: Range<usize>, context: &mut Context<P>) {
-        self.inbox.clear();
-        self.inbox.extend_from_slice(&buffer[rest]);
+        self.connection.inbox.clear();
+        self.connection.inbox.extend_from_slice(&buffer[rest]);
         context.buffer = buffer;
-        if self.inbox.is_empty() {
+        if self.connection.inbox.is_empty() {
             self.shrink_buffers(context);
         }
-        self.backoff = Backoff::FIRST;
+        self.connection.backoff = Backoff::FIRST;
     }
 
     /// Writes requests of lanes. Returns the number of bytes that the socket has taken.
     pub(crate) fn write(&mut self, bytes: &[u8], context: &mut Context<P>) -> Result<usize, Failure> {
         let mut sent = 0;
         while sent < bytes.len() {
-            match self.link.send(&bytes[sent..])? {
+            match self.connection.link.send(&bytes[sent..])? {
                 WriteOutcome::Bytes(n) => sent += n,
                 WriteOutcome::WouldBlock => {
                     self.watch(Interest::READABLE | Interest::WRITABLE, context)?;

@@ -35,19 +35,19 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     }
 
     fn is_opening(&self) -> bool {
-        self.lane.link.is_opening()
+        self.lane.connection.link.is_opening()
     }
 
     /// Whether a request may begin before the connection is open: on loopback the request is written right
     /// after connect returns. With TLS the handshake comes first.
     fn may_begin_before_open(&self, op: Option<&Op<P::Request>>) -> bool {
         match op {
-            Some(Op::Exchange { .. } | Op::Prepare(_)) => !self.lane.link.uses_tls(),
+            Some(Op::Exchange { .. } | Op::Prepare(_)) => !self.lane.connection.link.uses_tls(),
             Some(Op::Ensure { endpoint, .. }) => self.has_endpoint(*endpoint),
-            Some(Op::Switch { to }) => self.lane.uses(*to),
-            Some(
-                Op::Loop { .. } | Op::Each { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump { .. },
-            ) => true,
+            Some(Op::Switch(to)) => self.lane.uses(*to),
+            Some(Op::Loop { .. } | Op::Each { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump(_)) => {
+                true
+            }
             _ => false,
         }
     }
@@ -57,15 +57,15 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     }
 
     fn is_down(&self) -> bool {
-        matches!(self.lane.link, Link::Down(_))
+        matches!(self.lane.connection.link, Link::Down(_))
     }
 
     fn is_closed(&self) -> bool {
-        matches!(self.lane.link, Link::Down(None))
+        matches!(self.lane.connection.link, Link::Down(None))
     }
 
     fn has_endpoint(&self, endpoint: usize) -> bool {
-        self.lane.endpoint == endpoint
+        self.lane.connection.endpoint == endpoint
     }
 
     fn any_is_down(&self, connections: &[usize]) -> bool {
@@ -78,7 +78,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
 
     fn open(&mut self, slot: Slot, endpoint: usize) -> Option<Fate> {
         let failure = self.lane.open(slot, endpoint, self.turn.context).err()?;
-        let began_ns = self.lane.connect.started_ns;
+        let began_ns = self.lane.connection.connect.started_ns;
         Some(self.lane.connect_failed(failure, self.turn, began_ns))
     }
 
@@ -87,12 +87,12 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
     }
 
     fn use_connection(&mut self) -> u64 {
-        self.lane.used += 1;
-        self.lane.used
+        self.lane.connection.used += 1;
+        self.lane.connection.used
     }
 
     fn backoff(&mut self) -> &mut Backoff {
-        &mut self.lane.backoff
+        &mut self.lane.connection.backoff
     }
 
     fn deal(&mut self, deck: usize) -> usize {
@@ -210,7 +210,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         }
         lane.phase = Phase::Sleeping;
         lane.sleep = context.next_serial();
-        context.pools[pool].wait(lane.id, lane.sleep);
+        context.pools[pool].waiting.push((lane.id, lane.sleep));
         Some(Fate::Runs)
     }
 
@@ -219,7 +219,7 @@ impl<P: Protocol> Walker for Walk<'_, '_, '_, P> {
         let Self { lane, turn, .. } = self;
         lane.phase = Phase::Serving;
         turn.context.deadlines[lane.id as usize] = NEVER;
-        lane.link.send_at_once();
+        lane.connection.link.send_at_once();
         if let Some(pool) = turn.program.serves {
             turn.context.pools[pool].opened(lane.attached());
         }

@@ -12,7 +12,7 @@ use mio::event::Event;
 use super::{STARTS_AT_ONCE, Worker};
 use crate::drive::context::Turn;
 use crate::drive::lane::{FULL_READS, Fate, Lane};
-use crate::drive::pool::Recipient;
+use crate::drive::pool::{Pool, Recipient};
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
@@ -24,10 +24,14 @@ impl<P: Protocol> Worker<P> {
         self.lanes.iter().flatten().filter(|(program, _)| self.programs[*program].serves.is_none())
     }
 
-    /// Whether this number belongs to a user, not to a carrier.
-    pub(super) fn is_user(&self, id: usize) -> bool {
-        let lane = self.lanes.get(id).and_then(Option::as_ref);
-        lane.is_some_and(|(program, _)| self.programs[*program].serves.is_none())
+    /// Calls `act` on all lanes that are users.
+    pub(super) fn on_users(&mut self, act: impl Fn(&mut Lane<P>, &mut Turn<'_, P>) -> Fate) {
+        for id in 0..self.lanes.len() {
+            let is_user = |(program, _): &(usize, Lane<P>)| self.programs[*program].serves.is_none();
+            if self.lanes[id].as_ref().is_some_and(is_user) {
+                self.on_lane(id, &act);
+            }
+        }
     }
 
     /// Whether this number belongs to the carrier of an open connection.
@@ -86,8 +90,9 @@ impl<P: Protocol> Worker<P> {
         let mut any = false;
         // Users begin once all connections are open or have failed. Otherwise the first users would queue for
         // the first connection.
-        if self.context.pools[pool].may_begin() && !self.is_opening(pool) {
-            for (lane, serial) in self.context.pools[pool].take_waiting() {
+        let Pool { waiting, .. } = &self.context.pools[pool];
+        if !waiting.is_empty() && self.context.pools[pool].is_up() && !self.is_opening(pool) {
+            for (lane, serial) in std::mem::take(&mut self.context.pools[pool].waiting) {
                 any = true;
                 let now_ns = now_ns();
                 self.wake(lane, serial, now_ns, now_ns);
@@ -252,7 +257,7 @@ impl<P: Protocol> Worker<P> {
     fn account(&mut self, id: usize, from_ns: u64) {
         let Some((pool, connection)) = self.pool_of(id) else { return };
         let Some(Some((_, carrier))) = self.lanes.get(id) else { return };
-        let since_ns = carrier.since_ns();
+        let since_ns = carrier.since_ns;
         self.lane_ns += self.context.pools[pool].count_opening(connection, since_ns, from_ns);
     }
 
@@ -265,7 +270,7 @@ impl<P: Protocol> Worker<P> {
         for id in 0..self.lanes.len() {
             let Some((pool, connection)) = self.pool_of(id) else { continue };
             let Some(Some((_, carrier))) = self.lanes.get(id) else { continue };
-            let since_ns = carrier.since_ns();
+            let since_ns = carrier.since_ns;
             all_ns += self.context.pools[pool].count_opening(connection, since_ns, since_ns);
         }
         all_ns
