@@ -56,7 +56,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ops::{Index, IndexMut, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use hdrhistogram::{AdditionError, CreationError, Histogram};
@@ -109,9 +109,10 @@ impl Blank {
     /// recording again.
     pub(crate) fn keep_empty(&mut self, recorder: &mut Recorder) {
         for clock in Clock::ALL {
-            let is_blank = clock.recorded(recorder.open) == Some(clock) && recorder[clock].is_empty();
+            let is_blank =
+                clock.recorded(recorder.open) == Some(clock) && recorder.clocks[clock.index()].is_empty();
             if is_blank && let Ok(small) = no_histogram() {
-                self.0.push(std::mem::replace(&mut recorder[clock], small));
+                self.0.push(std::mem::replace(&mut recorder.clocks[clock.index()], small));
             }
         }
     }
@@ -221,40 +222,42 @@ impl Recorder {
     #[inline(always)]
     pub fn record(&mut self, sample: &Sample) {
         self.count += 1;
-        self[Counter::BytesOut] += sample.bytes_out;
-        self[Counter::BytesIn] += sample.bytes_in;
-        self[Counter::Processing] += sample.processing_ns;
-        self[Counter::Paused] += sample.paused_ns;
+        self.counters[Counter::BytesOut.index()] += sample.bytes_out;
+        self.counters[Counter::BytesIn.index()] += sample.bytes_in;
+        self.counters[Counter::Processing.index()] += sample.processing_ns;
+        self.counters[Counter::Paused.index()] += sample.paused_ns;
         let took = sample.ended_ns.saturating_sub(sample.started_ns);
         let due_ns = sample.due_ns + sample.paused_ns;
         let since_ns = if self.open { due_ns } else { sample.started_ns };
         let latency = sample.ended_ns.saturating_sub(since_ns);
         match sample.end {
             End::Right => {
-                self[Clock::Service].saturating_record(took);
+                self.clocks[Clock::Service.index()].saturating_record(took);
                 if let Some(unread_ns) = sample.unread_ns {
-                    self[Clock::Unread].saturating_record(unread_ns);
+                    self.clocks[Clock::Unread.index()].saturating_record(unread_ns);
                 }
             }
-            End::Wrong(_) => self[Clock::Wrong].saturating_record(latency),
-            End::Unanswered(_) => self[Clock::Censored].saturating_record(latency),
+            End::Wrong(_) => self.clocks[Clock::Wrong.index()].saturating_record(latency),
+            End::Unanswered(_) => self.clocks[Clock::Censored.index()].saturating_record(latency),
         }
         if self.open {
             match sample.end {
-                End::Unanswered(_) if took > 0 => self[Clock::Abandoned].saturating_record(took),
+                End::Unanswered(_) if took > 0 => {
+                    self.clocks[Clock::Abandoned.index()].saturating_record(took)
+                }
                 // The request was never sent.
                 End::Unanswered(_) => {}
                 End::Right | End::Wrong(_) => {
                     let lag = sample.started_ns.saturating_sub(due_ns);
-                    self[Clock::Lag].saturating_record(lag);
+                    self.clocks[Clock::Lag.index()].saturating_record(lag);
                     if sample.end == End::Right {
-                        self[Clock::Latency].saturating_record(latency);
+                        self.clocks[Clock::Latency.index()].saturating_record(latency);
                     }
                 }
             }
         }
         if let Some(failure) = sample.end.failure() {
-            self[Counter::Failed] += took;
+            self.counters[Counter::Failed.index()] += took;
             self.fail(failure, 1);
         }
     }
@@ -279,34 +282,6 @@ impl Recorder {
         other.failures.iter().for_each(|&(failure, n)| self.fail(failure, n));
         self.counters.iter_mut().zip(other.counters).for_each(|(sum, count)| *sum += count);
         self.clocks.iter_mut().zip(&other.clocks).try_for_each(|(sum, times)| sum.add(times))
-    }
-}
-
-impl Index<Clock> for Recorder {
-    type Output = Histogram<u64>;
-
-    fn index(&self, clock: Clock) -> &Histogram<u64> {
-        &self.clocks[clock.index()]
-    }
-}
-
-impl IndexMut<Clock> for Recorder {
-    fn index_mut(&mut self, clock: Clock) -> &mut Histogram<u64> {
-        &mut self.clocks[clock.index()]
-    }
-}
-
-impl Index<Counter> for Recorder {
-    type Output = u64;
-
-    fn index(&self, counter: Counter) -> &u64 {
-        &self.counters[counter.index()]
-    }
-}
-
-impl IndexMut<Counter> for Recorder {
-    fn index_mut(&mut self, counter: Counter) -> &mut u64 {
-        &mut self.counters[counter.index()]
     }
 }
 
@@ -428,11 +403,11 @@ impl Split {
     #[cold]
     pub(crate) fn leave_out(&mut self, slot: Slot, due_ns: u64) {
         let recorder = self.recorder(slot, due_ns);
-        recorder[Counter::Thinking] += 1;
+        recorder.counters[Counter::Thinking.index()] += 1;
         if recorder.open == self.spans.open
             && let Some(recorder) = self.spans.recorder(slot, due_ns)
         {
-            recorder[Counter::Thinking] += 1;
+            recorder.counters[Counter::Thinking.index()] += 1;
         }
     }
 
@@ -514,7 +489,7 @@ mod tests {
         recorders[0].record(&SAMPLE);
         let recorder = &recorders[0];
         let clocks = [Clock::Service, Clock::Latency, Clock::Lag];
-        assert_eq!(clocks.map(|clock| recorder[clock].max()), [250, 300, 50]);
+        assert_eq!(clocks.map(|clock| recorder.clocks[clock.index()].max()), [250, 300, 50]);
     }
 
     #[test]
@@ -525,11 +500,14 @@ mod tests {
         recorder.record(&Sample { end: End::Wrong(Failure::WrongAnswer), ..SAMPLE });
         recorder.record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
         let clocks = [Clock::Service, Clock::Censored, Clock::Wrong];
-        assert_eq!((recorder.count, clocks.map(|clock| recorder[clock].len())), (3, [1, 1, 1]));
-        assert_eq!(recorder[Clock::Wrong].max(), 250);
+        assert_eq!(
+            (recorder.count, clocks.map(|clock| recorder.clocks[clock.index()].len())),
+            (3, [1, 1, 1])
+        );
+        assert_eq!(recorder.clocks[Clock::Wrong.index()].max(), 250);
         assert_eq!(recorder.failures, [(Failure::WrongAnswer, 1), (Failure::Timeout, 1)]);
         let counters = [Counter::BytesOut, Counter::BytesIn, Counter::Processing, Counter::Failed];
-        assert_eq!(counters.map(|counter| recorder[counter]), [9, 15, 60, 500]);
+        assert_eq!(counters.map(|counter| recorder.counters[counter.index()]), [9, 15, 60, 500]);
     }
 
     #[test]
@@ -549,7 +527,10 @@ mod tests {
         let numbers = |of: &Recorder| (of.count, of.counters, of.failures.clone());
         assert_eq!(numbers(merged), numbers(one));
         assert_eq!(merged.clocks, one.clocks);
-        assert!(Clock::ALL.iter().all(|&clock| !one[clock].is_empty()), "each clock has been compared");
+        assert!(
+            Clock::ALL.iter().all(|&clock| !one.clocks[clock.index()].is_empty()),
+            "each clock has been compared"
+        );
     }
 
     #[test]
@@ -591,7 +572,7 @@ mod tests {
         }
         let counts = |split: &Split| [&split.older, &split.before, &split.since].map(|each| each[0].count);
         assert_eq!((counts(&first), counts(&split)), ([0, 0, 1], [2, 1, 3]));
-        assert_eq!(split.before[0][Clock::Latency].max(), 201);
+        assert_eq!(split.before[0].clocks[Clock::Latency.index()].max(), 201);
     }
 
     #[test]
@@ -635,7 +616,9 @@ mod tests {
         split.record(Slot(0), &Sample { due_ns: 149, started_ns: 149, ended_ns: 500, ..SAMPLE });
         let found = |split: &Split| -> Vec<(u64, u64, u64)> {
             let spans = split.spans.recorders.iter();
-            spans.map(|(&(span, _), each)| (span, each.count, each[Clock::Service].max())).collect()
+            spans
+                .map(|(&(span, _), each)| (span, each.count, each.clocks[Clock::Service.index()].max()))
+                .collect()
         };
         assert_eq!(found(&fresh), [(0, 2, 300), (1, 1, 250)]);
         assert_eq!(found(&split), [(0, 1, 351)]);
@@ -656,10 +639,13 @@ mod tests {
         recorders[0].record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
         recorders[0].record(&Sample { started_ns: 400, end: End::Unanswered(Failure::Timeout), ..SAMPLE });
         let recorder = &recorders[0];
-        let censored = &recorder[Clock::Censored];
-        assert_eq!((censored.len(), censored.min(), recorder[Counter::Failed]), (2, 300, 250));
+        let censored = &recorder.clocks[Clock::Censored.index()];
+        assert_eq!(
+            (censored.len(), censored.min(), recorder.counters[Counter::Failed.index()]),
+            (2, 300, 250)
+        );
         // Only one request was sent, and this clock runs from its sending.
-        let abandoned = &recorder[Clock::Abandoned];
+        let abandoned = &recorder.clocks[Clock::Abandoned.index()];
         assert_eq!((abandoned.len(), abandoned.max()), (1, 250));
     }
 
@@ -671,8 +657,9 @@ mod tests {
             recorder.record(&Sample { end, ..SAMPLE });
         }
         for clock in Clock::ALL {
-            let (recorded, counts) = (clock.closed() == Some(clock), recorder[clock].distinct_values());
-            assert_eq!(recorder[clock].is_empty(), !recorded, "{clock:?}");
+            let (recorded, counts) =
+                (clock.closed() == Some(clock), recorder.clocks[clock.index()].distinct_values());
+            assert_eq!(recorder.clocks[clock.index()].is_empty(), !recorded, "{clock:?}");
             assert!(if recorded { counts > 30_000 } else { counts < 10 }, "{clock:?}: {counts}");
         }
     }
@@ -684,7 +671,7 @@ mod tests {
         for took in [1, 999, 123_456, 59_999_999_999, LONGEST_NS * 2] {
             recorder.record(&Sample { started_ns: 0, ended_ns: took, ..SAMPLE });
         }
-        let service = &recorder[Clock::Service];
+        let service = &recorder.clocks[Clock::Service.index()];
         assert_eq!(service.len(), 5);
         let max = service.max() as f64 / LONGEST_NS as f64;
         assert!((0.999..1.001).contains(&max), "{max}");
@@ -712,7 +699,7 @@ mod tests {
             }
             let (merged, one) = (&mut merged[0], &mut one[0]);
             for clock in Clock::ALL {
-                prop_assert_eq!(&merged[clock], &one[clock], "{:?}", clock);
+                prop_assert_eq!(&merged.clocks[clock.index()], &one.clocks[clock.index()], "{:?}", clock);
             }
             merged.failures.sort_by_key(|&(failure, _)| failure.label());
             one.failures.sort_by_key(|&(failure, _)| failure.label());
@@ -731,7 +718,7 @@ mod tests {
         merge(&mut one, &two).unwrap();
         let merged = &one[0];
         let clocks = [Clock::Service, Clock::Wrong, Clock::Censored, Clock::Lag];
-        assert_eq!((merged.count, clocks.map(|clock| merged[clock].len())), (4, [1, 2, 1, 3]));
+        assert_eq!((merged.count, clocks.map(|clock| merged.clocks[clock.index()].len())), (4, [1, 2, 1, 3]));
         assert_eq!(merged.failures, [(Failure::Result("busy"), 2), (Failure::Reset, 1)]);
     }
 }
