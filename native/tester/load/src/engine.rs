@@ -7,13 +7,14 @@ use people::visitor::Visitors;
 use scenario::Problems;
 
 use crate::choose::ring::{Ring, RingCursor};
-use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS, Verify};
+use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
 use crate::drive::driver::{Engine, LaunchError};
 use crate::fill::Tables;
 use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::ldap::{self, Ldap, LdapConfig, NameList, NamesError};
-use crate::program::{Compiled, MAIN, Op, ProgramError, ProgramSpec};
+use crate::program::{self, Compiled, MAIN, Op, ProgramError, Rules};
 use crate::scenario_spec::ScenarioSpec;
+use crate::scripted::{self, Lower, Script};
 use crate::target_address::TargetAddress;
 
 #[derive(Debug, thiserror::Error)]
@@ -63,10 +64,9 @@ impl Engine {
             let wrong = |problems| StartError::Scenario { name: spec.name.clone(), problems };
             config.target.connect_as(spec).map_err(wrong)?;
         }
-        let mut shared = http::Shared::new(&config.target, visitors, config.verify != Verify::None)?;
-        let programs =
-            programs(&config.scenarios, |spec| shared.take(spec, tables, config.keys, config.threads))?;
-        let compiled = shared.compile(programs, config.is_open())?;
+        let mut shared = http::Shared::new(&config, visitors)?;
+        let (compiled, scripts) = compile(&shared.requests(), &config, tables)?;
+        shared.scripts = scripts;
         let ring = compiled.takes_people().then(|| ring(&config, config.target.size));
         let security = config.target.security()?;
         let protocol =
@@ -85,17 +85,15 @@ pub(crate) fn directory(
     tables: &Tables,
 ) -> Result<Directory<impl Fn(u64, usize) -> Ldap + use<>>, StartError> {
     config.check()?;
-    let mut shared = ldap::Shared::new(&config.target, people, names, config.verify)?;
-    let programs = programs(&config.scenarios, |spec| {
-        shared.take(spec, &config.target, tables, config.keys, config.threads)
-    })?;
-    let compiled = shared.compile(programs, config.is_open())?;
+    let mut shared = ldap::Shared::new(config, people, names)?;
+    let (compiled, scripts) = compile(&shared.requests(&config.target), config, tables)?;
+    shared.take(&compiled, scripts);
     let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
     if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
         // Authorities are not needed if no connection chooses an endpoint.
         config.target.choices = None;
     }
-    let ring = ldap::adds_people(&compiled).then(|| ring(config, shared.count()));
+    let ring = ldap::adds_people(&compiled).then(|| ring(config, shared.count));
     let protocol =
         move |seed, thread| Ldap::new(shared.clone(), ring.clone().map(RingCursor::new), seed, thread);
     Ok((compiled, protocol))
@@ -110,15 +108,23 @@ pub fn check_scenario(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<Str
     }
 }
 
-/// Compiles scenarios into programs with `take`.
-fn programs<R>(
-    scenarios: &[ScenarioSpec],
-    mut take: impl FnMut(&ScenarioSpec) -> Result<ProgramSpec<R>, Problems>,
-) -> Result<Vec<ProgramSpec<R>>, StartError> {
-    let program = |spec: &ScenarioSpec| {
-        take(spec).map_err(|problems| StartError::Scenario { name: spec.name.clone(), problems })
-    };
-    scenarios.iter().map(program).collect()
+/// Compiles the scenarios of an engine.
+fn compile<L: Lower, T: TargetAddress>(
+    lower: &L,
+    config: &Config<T>,
+    tables: &Tables,
+) -> Result<(Compiled<L::Request>, Vec<Script>), StartError> {
+    let (mut programs, mut scripts) = (Vec::new(), Vec::new());
+    for (number, spec) in config.scenarios.iter().enumerate() {
+        let converted = scripted::convert(lower, spec, number, tables, config.keys, config.threads);
+        let wrong = |problems| StartError::Scenario { name: spec.name.clone(), problems };
+        let (program, script) = converted.map_err(wrong)?;
+        programs.push(program);
+        scripts.push(script);
+    }
+    let (open, connects, phases) = (config.is_open(), lower.connects(), lower.records_phases());
+    let rules = Rules { open, connects, endpoint: L::endpoint_of, phases };
+    Ok((program::compile(programs, rules)?, scripts))
 }
 
 fn ring<T>(config: &Config<T>, count: u64) -> Arc<Ring> {

@@ -46,6 +46,12 @@ impl ScenarioSpec {
         tables.iter().filter_map(|(name, table)| Some((own(name)?, table.clone()))).collect()
     }
 
+    /// The operations to run, with their numbers.
+    pub(crate) fn chosen<'s>(&self, scenario: &'s Scenario) -> impl Iterator<Item = (usize, &'s Operation)> {
+        let operations = scenario.operations.iter().enumerate();
+        operations.filter(|(_, operation)| self.operation.as_ref().is_none_or(|name| *name == operation.name))
+    }
+
     /// The factor for the think times of an operation.
     pub(crate) fn scale(&self, scenario: &Scenario, operation: &Operation) -> f64 {
         let session_s = match (self.session_ms, scenario.load.session) {

@@ -102,7 +102,7 @@ impl Dealer {
 
     pub fn cursor(&self, thread: u64) -> RowCursor {
         let (first, stride) = self.sharer.of_thread(thread);
-        RowCursor(match self.deal {
+        let how = match self.deal {
             Deal::Shuffled => {
                 How::Shuffled(Shuffled::new(Part::or_all(self.rows, first, stride), self.seed, first))
             }
@@ -113,56 +113,49 @@ impl Dealer {
             Deal::Exclusive => How::Exclusive {
                 shuffled: Shuffled::new(Part::new(self.rows, first, stride), self.seed, first),
                 owned_keys: OwnedKeys::new(self.rows, first, stride),
-                lost: 0,
             },
-        })
+        };
+        RowCursor { how, lost: 0 }
     }
 }
 
 #[derive(Debug)]
-pub struct RowCursor(How);
+pub struct RowCursor {
+    how: How,
+    /// Exclusive rows that are lost: a change to the row was not answered, and may still take place.
+    pub(crate) lost: u64,
+}
 
 #[derive(Debug)]
 enum How {
     Shuffled(Shuffled),
     InOrder { part: Part, cursor: RingCursor, ends: bool },
-    Exclusive { shuffled: Shuffled, owned_keys: OwnedKeys, lost: u64 },
+    Exclusive { shuffled: Shuffled, owned_keys: OwnedKeys },
 }
 
 impl RowCursor {
     /// Takes the next row. `None` if all rows were dealt, or if lanes hold all rows.
     #[inline]
     pub fn take(&mut self) -> Option<u64> {
-        match &mut self.0 {
+        match &mut self.how {
             How::Shuffled(shuffled) => shuffled.take(),
             How::InOrder { part, .. } if part.count == 0 => None,
             How::InOrder { part, cursor, ends } => {
                 let key = cursor.take();
                 (!*ends || !key.used_before).then(|| part.row(key.person))
             }
-            How::Exclusive { shuffled, owned_keys, .. } => owned_keys.take(shuffled.take()?),
+            How::Exclusive { shuffled, owned_keys } => owned_keys.take(shuffled.take()?),
         }
     }
 
     pub fn give_back(&mut self, row: u64) {
-        if let How::Exclusive { owned_keys, .. } = &mut self.0 {
+        if let How::Exclusive { owned_keys, .. } = &mut self.how {
             owned_keys.give_back(row);
         }
     }
 
-    /// Counts an exclusive row as lost: a change to the row was not answered, and may still take place.
-    pub fn lose(&mut self) {
-        if let How::Exclusive { lost, .. } = &mut self.0 {
-            *lost += 1;
-        }
-    }
-
-    pub fn lost(&self) -> u64 {
-        if let How::Exclusive { lost, .. } = self.0 { lost } else { 0 }
-    }
-
     pub fn has_lost_all(&self) -> bool {
-        matches!(&self.0, How::Exclusive { shuffled, lost, .. } if *lost >= shuffled.part.count)
+        matches!(&self.how, How::Exclusive { shuffled, .. } if self.lost >= shuffled.part.count)
     }
 }
 

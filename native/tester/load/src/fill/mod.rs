@@ -13,7 +13,7 @@ pub use plan::Preparation;
 pub(crate) use plan::{Draw, Inputs, Plan};
 pub use source::Tables;
 pub(crate) use source::{DataSources, People};
-pub(crate) use text::Text;
+pub(crate) use text::{Text, write_number};
 
 use crate::choose::deal::{RowCursor, Sharer};
 use crate::choose::keys::Keys;
@@ -123,13 +123,12 @@ impl RowDealers {
         taken: Option<u64>,
         rng: &mut fastrand::Rng,
     ) -> Result<(), NoRow> {
+        self.give_back_row(data, source);
         let row = match &mut self.dealers[source] {
             RowDealer::Cursor(cursor) => cursor.take(),
             RowDealer::Keys(keys) => Some(keys.draw(rng)),
             RowDealer::Taken => taken,
             RowDealer::Held(cursor, waiting) => {
-                self.returned += u64::from(data.held[source]);
-                give_back(data, source, |row| cursor.give_back(row));
                 let waits = data.waits_for == Some(source);
                 let row = if waits || *waiting == 0 { cursor.take() } else { None };
                 data.held[source] = row.is_some();
@@ -146,7 +145,6 @@ impl RowDealers {
                 row
             }
             RowDealer::Owned(owned, keys) => {
-                give_back(data, source, |row| owned.give_back(row));
                 let preferred = keys.draw(rng);
                 let row = owned.take(preferred);
                 data.held[source] = row.is_some();
@@ -188,14 +186,14 @@ impl RowDealers {
     pub(crate) fn lose(&mut self, data: &mut LaneData) {
         for (dealer, held) in self.dealers.iter_mut().zip(&mut data.held) {
             if let (true, RowDealer::Held(cursor, _)) = (std::mem::take(held), dealer) {
-                cursor.lose();
+                cursor.lost += 1;
                 self.returned += 1;
             }
         }
     }
 
     pub(crate) fn lost(&self) -> u64 {
-        let of = |dealer: &RowDealer| if let RowDealer::Held(cursor, _) = dealer { cursor.lost() } else { 0 };
+        let of = |dealer: &RowDealer| if let RowDealer::Held(cursor, _) = dealer { cursor.lost } else { 0 };
         self.dealers.iter().map(of).sum()
     }
 
@@ -213,10 +211,11 @@ impl RowDealers {
 
     fn give_back_row(&mut self, data: &mut LaneData, source: usize) {
         match &mut self.dealers[source] {
-            RowDealer::Owned(owned, _) => give_back(data, source, |row| owned.give_back(row)),
+            RowDealer::Owned(..) | RowDealer::Held(..) if !std::mem::take(&mut data.held[source]) => {}
+            RowDealer::Owned(owned, _) => owned.give_back(data.rows[source]),
             RowDealer::Held(cursor, _) => {
-                self.returned += u64::from(data.held[source]);
-                give_back(data, source, |row| cursor.give_back(row));
+                self.returned += 1;
+                cursor.give_back(data.rows[source]);
             }
             _ => {}
         }
@@ -237,12 +236,6 @@ impl RowDealers {
             RowDealer::Owned(owned, _) => data.held[source] && !owned.is_contested(data.rows[source]),
             _ => true,
         }
-    }
-}
-
-fn give_back(data: &mut LaneData, source: usize, take: impl FnOnce(u64)) {
-    if std::mem::take(&mut data.held[source]) {
-        take(data.rows[source]);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Resolves the fields of a scenario once, before the run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt::Write as _;
 
 use scenario::{Block, Drawn, Field, Part, Scenario, Template, characters};
 
@@ -18,18 +17,15 @@ pub(crate) struct Plan {
     /// The values that lanes keep, by place.
     pub(super) values: Vec<LaneValue>,
     names: Names,
-    draws: Vec<scenario::Draw>,
+    /// The draws at the beginning of blocks.
+    draws: Vec<(Block, Draw)>,
 }
 
 /// The names of the scenario that are the same for all lanes.
 #[derive(Debug, Default)]
 struct Names {
-    base: String,
-    /// Whether the base contains a value of the environment, which must be hidden.
-    hides_base: bool,
+    inputs: Inputs,
     worker: u64,
-    env: HashMap<String, String>,
-    files: HashMap<String, Vec<u8>>,
     /// Paths of files with secret contents.
     hidden: Vec<String>,
     /// Captures that are secret.
@@ -96,6 +92,7 @@ pub struct Preparation {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Inputs {
     pub(crate) base: String,
+    /// Whether the base contains a value of the environment, which must be hidden.
     pub(crate) hides_base: bool,
     pub(crate) env: HashMap<String, String>,
     /// The contents of files that fields read.
@@ -118,11 +115,8 @@ impl Plan {
         let files = scenario.value_files().into_iter().filter(|(_, secret)| *secret);
         let hidden = files.map(|(path, _)| path.to_owned()).collect();
         let names = Names {
-            base: inputs.base,
-            hides_base: inputs.hides_base,
+            inputs,
             worker: sharer.index + 1,
-            env: inputs.env,
-            files: inputs.files,
             hidden,
             captured: scenario.secret_captures(),
             values: scenario.values.clone(),
@@ -144,53 +138,64 @@ impl Plan {
                 values.push(value);
             }
         }
-        let mut plan = Self { sources, values, names, draws: scenario.draws.clone() };
+        let mut plan = Self { sources, values, names, draws: Vec::new() };
         for (name, template) in &scenario.values {
             if template.fields().any(|field| plan.is_secret(field)) {
                 plan.names.secret_values.insert(name.clone());
             }
         }
+        plan.draws = plan.resolve(&scenario.draws)?;
         Ok(plan)
     }
 
+    /// Resolves the draws of all blocks. Values may use rows and earlier values, so rows are drawn first.
+    fn resolve(&self, draws: &[scenario::Draw]) -> Result<Vec<(Block, Draw)>> {
+        let mut resolved = Vec::new();
+        for scenario::Draw { block, what } in draws {
+            let (rank, draw) = match what {
+                Drawn::Row(name) => (0, Draw::Row { source: self.source(name)?, once: false }),
+                Drawn::Generator(field) => {
+                    let place = self.place(&LaneValue::Generated(block.clone(), field.clone()))?;
+                    (1, Draw::Value { place, text: Text { pieces: vec![Piece::Fresh(generator(field)?)] } })
+                }
+                Drawn::Value(name) => {
+                    let mut values = self.names.values.iter().zip(2..);
+                    let Some(((_, template), rank)) = values.find(|((key, _), _)| key == name) else {
+                        continue;
+                    };
+                    // A generator within a value is drawn with the value.
+                    let text = self.text(template, &Block { operation: None, repeats: vec![usize::MAX] })?;
+                    (rank, Draw::Value { place: self.place(&LaneValue::Value(name.clone()))?, text })
+                }
+            };
+            resolved.push((rank, (block.clone(), draw)));
+        }
+        resolved.sort_by_key(|(rank, _)| *rank);
+        Ok(resolved.into_iter().map(|(_, draw)| draw).collect())
+    }
+
+    /// The sources of the rows that some blocks draw.
+    fn drawn_rows(&self, is_in: impl Fn(&Block) -> bool) -> impl Iterator<Item = usize> {
+        let draws = self.draws.iter().filter(move |(block, _)| is_in(block));
+        draws.filter_map(|(_, draw)| if let Draw::Row { source, .. } = draw { Some(*source) } else { None })
+    }
+
     /// The draws at the beginning of a block.
-    pub(crate) fn draws(&self, block: &Block) -> Result<Vec<Draw>> {
-        let here = || self.draws.iter().filter(|draw| draw.block == *block).map(|draw| &draw.what);
-        let mut draws = Vec::new();
-        // Values may use rows and earlier values, so rows are drawn first.
-        for name in here().filter_map(|what| if let Drawn::Row(name) = what { Some(name) } else { None }) {
-            draws.push(Draw::Row { source: self.source(name)?, once: false });
-        }
-        for field in
-            here().filter_map(|what| if let Drawn::Generator(field) = what { Some(field) } else { None })
-        {
-            let place = self.place(&LaneValue::Generated(block.clone(), field.clone()))?;
-            let generator = Piece::Fresh(generator(field)?);
-            draws.push(Draw::Value { place, text: Text { pieces: vec![generator] } });
-        }
-        for (name, template) in &self.names.values {
-            if here().any(|what| *what == Drawn::Value(name.clone())) {
-                // A generator within a value is drawn with the value.
-                let text = self.text(template, &Block { operation: None, repeats: vec![usize::MAX] })?;
-                draws.push(Draw::Value { place: self.place(&LaneValue::Value(name.clone()))?, text });
-            }
-        }
+    pub(crate) fn draws(&self, block: &Block) -> Vec<Draw> {
+        let here = self.draws.iter().filter(|(within, _)| within == block);
+        let mut draws: Vec<_> = here.map(|(_, draw)| draw.clone()).collect();
         if block.repeats.is_empty() {
             let captured = self.values.iter().enumerate().filter(
                 |(_, value)| matches!(value, LaneValue::Capture(operation, _) if *operation == block.operation),
             );
             draws.extend(captured.map(|(place, _)| Draw::Forget { place }));
         }
-        Ok(draws)
+        draws
     }
 
     /// Draws that give rows back to other lanes at the end of an operation.
     pub(crate) fn given_back(&self, operation: Option<usize>) -> Vec<Draw> {
-        let rows = self.draws.iter().filter(|draw| draw.block.operation == operation);
-        let rows = rows.filter_map(|draw| match &draw.what {
-            Drawn::Row(name) => self.source(name).ok(),
-            _ => None,
-        });
+        let rows = self.drawn_rows(|block| block.operation == operation);
         let alone = rows.filter(|source| self.is_owned(*source) || self.is_held(*source));
         alone.map(|source| Draw::GiveBack { source }).collect()
     }
@@ -203,8 +208,8 @@ impl Plan {
 
     /// Whether a person to add is taken at the beginning of a block.
     pub(crate) fn takes(&self, block: &Block) -> bool {
-        let mut here = self.draws.iter().filter(|draw| draw.block == *block);
-        here.any(|draw| matches!(&draw.what, Drawn::Row(name) if self.is_taken(name)))
+        let mut rows = self.drawn_rows(|within| within == block);
+        rows.any(|source| matches!(self.sources[source].dealt, Dealt::Taken))
     }
 
     pub(crate) fn is_people(&self, name: &str) -> bool {
@@ -221,11 +226,8 @@ impl Plan {
         let rows = self.sources.iter().enumerate().filter(|(_, source)| source.per_user);
         let rows = rows.map(|(source, _)| Draw::Row { source, once: true });
         // An aborted operation may still hold rows for which other lanes wait.
-        let left = self.draws.iter().filter_map(|draw| match (&draw.what, draw.block.operation) {
-            (Drawn::Row(name), Some(_)) => self.source(name).ok().filter(|source| self.is_held(*source)),
-            _ => None,
-        });
-        let left: BTreeSet<_> = left.collect();
+        let left = self.drawn_rows(|block| block.operation.is_some());
+        let left: BTreeSet<_> = left.filter(|source| self.is_held(*source)).collect();
         let given_back = left.into_iter().map(|source| Draw::GiveBack { source });
         [Draw::User].into_iter().chain(rows).chain(given_back).collect()
     }
@@ -280,7 +282,7 @@ impl Plan {
     }
 
     pub(crate) fn file(&self, path: &str) -> Result<&[u8]> {
-        let contents = self.names.files.get(path);
+        let contents = self.names.inputs.files.get(path);
         Ok(contents.map(Vec::as_slice).ok_or_else(|| format!("the file {path:?} was not read"))?)
     }
 
@@ -290,9 +292,9 @@ impl Plan {
 
     fn piece(&self, field: &Field, block: &Block) -> Result<Piece> {
         Ok(match field {
-            Field::Base => Piece::Text(self.names.base.as_bytes().to_vec()),
+            Field::Base => Piece::Text(self.names.inputs.base.as_bytes().to_vec()),
             Field::Worker => Piece::Text(self.names.worker.to_string().into_bytes()),
-            Field::Env(name) => match self.names.env.get(name) {
+            Field::Env(name) => match self.names.inputs.env.get(name) {
                 Some(value) => Piece::Text(value.as_bytes().to_vec()),
                 None => return Err(format!("{{env.{name}}} is not set").into()),
             },
@@ -377,33 +379,27 @@ impl Plan {
         text.write(&self.sources, data, rng, out);
     }
 
-    /// Like [`Self::shown`], but captures are replaced by their names, too: a capture may be as secret as a
-    /// password.
-    pub(crate) fn shown_without_captures(&self, template: &Template, block: &Block) -> Result<Text> {
-        let mut template = template.clone();
-        for part in &mut template.parts {
-            if let Part::Field(field) = part
-                && let Piece::Value(place) = self.piece(field, block)?
-                && self.is_capture(place)
-            {
-                *part = Part::Text(field.to_string());
-            }
-        }
-        self.shown(&template, block)
+    /// A text with its fields filled in.
+    pub(crate) fn written(&self, text: &Text, data: &LaneData, rng: &mut fastrand::Rng) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(text, data, rng, &mut out);
+        out
     }
 
-    /// A template for readers: filled in, with secrets replaced by their names.
-    pub(crate) fn shown(&self, template: &Template, block: &Block) -> Result<Text> {
+    /// A template for readers: filled in, with secrets replaced by their names. With `hides_captures` captures are
+    /// replaced, too: a capture may be as secret as a password.
+    pub(crate) fn shown(&self, template: &Template, block: &Block, hides_captures: bool) -> Result<Text> {
         let mut text = Text::default();
         for part in &template.parts {
             text.push(match part {
                 Part::Text(text) => Piece::Text(text.as_bytes().to_vec()),
-                Part::Field(field) if self.is_secret(field) => {
-                    let mut name = String::new();
-                    let _ = write!(name, "{field}");
-                    Piece::Text(name.into_bytes())
-                }
-                Part::Field(field) => self.piece(field, block)?,
+                Part::Field(field) if self.is_secret(field) => Piece::Text(field.to_string().into_bytes()),
+                Part::Field(field) => match self.piece(field, block)? {
+                    Piece::Value(place) if hides_captures && self.is_capture(place) => {
+                        Piece::Text(field.to_string().into_bytes())
+                    }
+                    piece => piece,
+                },
             });
         }
         Ok(text)
@@ -469,13 +465,10 @@ impl Plan {
 
     /// The rows of the operation and of `[start]`, counted from 1, with the names of their data.
     pub(crate) fn rows_of(&self, operation: Option<usize>, data: &LaneData) -> Vec<(String, u64)> {
+        let drawn = || self.drawn_rows(|block| block.operation.is_none() || block.operation == operation);
         let of = |number: usize, source: &Source| {
-            let is_drawn = |draw: &scenario::Draw| {
-                let here = draw.block.operation.is_none() || draw.block.operation == operation;
-                here && matches!(&draw.what, Drawn::Row(name) if *name == source.name)
-            };
             let row = data.drawn_row(number)?;
-            let counts = source.per_user || self.draws.iter().any(is_drawn);
+            let counts = source.per_user || drawn().any(|source| source == number);
             counts.then(|| (source.name.clone(), row + 1))
         };
         self.sources.iter().enumerate().filter_map(|(number, source)| of(number, source)).collect()
@@ -492,19 +485,10 @@ impl Plan {
         if let LaneValue::Capture(_, name) = self.values.get(place)? { Some(name) } else { None }
     }
 
-    /// The captures that texts contain, with their names.
-    pub(crate) fn captures_in<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> Vec<(String, Text)> {
-        let pieces = texts.flat_map(|text| &text.pieces);
-        let named = pieces.filter_map(|piece| match piece {
-            Piece::Value(place) => match self.values.get(*place)? {
-                LaneValue::Capture(_, name) => {
-                    Some((format!("{{{name}}}"), Text { pieces: vec![piece.clone()] }))
-                }
-                _ => None,
-            },
-            _ => None,
-        });
-        named.collect()
+    /// The places of captures that texts use, which may be missing.
+    pub(crate) fn needs<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> Vec<usize> {
+        let places = texts.flat_map(Text::needs).filter(|place| self.is_capture(*place));
+        places.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Whether a place holds a capture, which may be missing.
@@ -512,8 +496,8 @@ impl Plan {
         matches!(self.values.get(place), Some(LaneValue::Capture(..) | LaneValue::Element(..)))
     }
 
-    /// The secret parts of a text, with their names.
-    pub(crate) fn secrets_in(&self, text: &Text) -> Vec<(String, Text)> {
+    /// The secret parts of a text, with their names; all captures are secret if `hides_captures` is set.
+    pub(crate) fn secrets_in(&self, text: &Text, hides_captures: bool) -> Vec<(String, Text)> {
         let named = |piece: &Piece| match piece {
             Piece::Cell { source, column } => {
                 let source = &self.sources[*source];
@@ -524,6 +508,7 @@ impl Plan {
                 Some(LaneValue::Value(name)) if self.is_secret(&Field::Name(name.clone())) => {
                     Some(format!("{{{name}}}"))
                 }
+                Some(LaneValue::Capture(_, name)) if hides_captures => Some(format!("{{{name}}}")),
                 Some(LaneValue::Capture(_, name) | LaneValue::Element(_, name))
                     if self.names.captured.contains(name) =>
                 {
@@ -541,12 +526,13 @@ impl Plan {
     pub(crate) fn environment(&self) -> impl Iterator<Item = (String, Text)> {
         let variables = self
             .names
+            .inputs
             .env
             .iter()
             .map(|(name, value)| (format!("{{env.{name}}}"), Text::fixed(value.as_bytes().to_vec())));
         let files = self.names.hidden.iter().filter_map(|path| {
             // A server that repeats the contents may omit the line break at their end.
-            let bytes = self.names.files.get(path)?.trim_ascii();
+            let bytes = self.names.inputs.files.get(path)?.trim_ascii();
             Some((format!("{{file {path}}}"), Text::fixed(bytes.to_vec())))
         });
         variables.chain(files)
@@ -556,7 +542,7 @@ impl Plan {
     pub(crate) fn is_secret(&self, field: &Field) -> bool {
         match field {
             Field::Env(_) => true,
-            Field::Base => self.names.hides_base,
+            Field::Base => self.names.inputs.hides_base,
             Field::Column(data, column) => {
                 let source = self.sources.iter().find(|source| source.name == *data);
                 source.is_some_and(|source| source.hides(column))

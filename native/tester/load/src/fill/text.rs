@@ -111,7 +111,7 @@ fn write_uuid(random: u128, out: &mut Vec<u8>) {
     let _ = write!(out, "{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}");
 }
 
-fn write_number(number: u64, out: &mut Vec<u8>) {
+pub(crate) fn write_number(number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(Decimal::new(number).as_bytes());
 }
 
@@ -143,6 +143,15 @@ mod tests {
             let mut out = Vec::new();
             Generator::Number { first: 7, last: 9 }.write(&mut rng, &mut out);
             assert!([b"7", b"8", b"9"].iter().any(|number| out == **number), "{out:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_in_decimal() {
+        for number in [0, 9, 10, 4_711, u64::MAX] {
+            let mut out = Vec::new();
+            write_number(number, &mut out);
+            assert_eq!(out, number.to_string().as_bytes());
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Compiles a step of a scenario to its request and its expectations.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use memchr::memmem;
-use scenario::{Body, Capture, Code, Escaped, Json, Named, Part, Request, Source, Step, Take, Template};
+use scenario::{Body, Code, Escaped, Json, Named, Part, Request, Source, Step, Template};
 
 use super::escape::{Escape, FORM, push};
 use super::fill::{Fill, Filler, Site};
@@ -11,7 +12,7 @@ use super::search::{Finder, finder};
 use super::target::{Target, is_header_name};
 use crate::compile_error::{CompileError, Result};
 use crate::fill::Text;
-use crate::scripted::{about, rest};
+use crate::scripted::{Capture, about, captures, rest};
 
 /// Header lines that the load generator writes itself.
 const OWN: [&str; 4] = ["host", "connection", "content-length", "transfer-encoding"];
@@ -43,7 +44,7 @@ pub struct Ask {
     pub(super) identity: Option<Owner>,
     pub(super) contains: Vec<Needle>,
     pub(super) fresh: Vec<Needle>,
-    pub(super) captures: Vec<Captured>,
+    pub(super) captures: Vec<Capture<From>>,
     /// The request line as it may be shown.
     pub(super) shown: Text,
     pub(super) rest: Text,
@@ -93,15 +94,7 @@ pub(super) struct Owner {
     pub(super) until: Finder,
 }
 
-/// A value to capture from an answer.
-#[derive(Debug)]
-pub(super) struct Captured {
-    pub(super) place: usize,
-    pub(super) from: From,
-    pub(super) take: Take,
-    pub(super) default: Option<Vec<Vec<u8>>>,
-}
-
+/// The place of a captured value in an answer.
 #[derive(Debug)]
 pub(super) enum From {
     Cookie(Vec<u8>),
@@ -110,9 +103,21 @@ pub(super) enum From {
     Between { before: Finder, until: Finder },
 }
 
-impl Captured {
-    pub(super) const fn is_in_body(&self) -> bool {
-        matches!(self.from, From::Json(_) | From::Between { .. })
+impl From {
+    const fn is_in_body(&self) -> bool {
+        matches!(self, Self::Json(_) | Self::Between { .. })
+    }
+
+    fn new(source: &Source) -> Result<Self> {
+        Ok(match source {
+            Source::Cookie(name) => Self::Cookie(name.clone().into_bytes()),
+            Source::Header(name) => Self::Header(name.clone().into_bytes()),
+            Source::Json(pointer) => Self::Json(pointer.clone()),
+            Source::Between(before, until) => {
+                Self::Between { before: finder(before)?, until: finder(until)? }
+            }
+            Source::Attribute(_) => return Err("captures what HTTP has not".into()),
+        })
     }
 }
 
@@ -120,7 +125,7 @@ impl Ask {
     /// Whether the answer's body has to be read.
     pub(super) fn reads_body(&self, verify: bool) -> bool {
         let looks = self.identity.is_some() || !self.contains.is_empty() || !self.fresh.is_empty();
-        (verify && looks) || self.captures.iter().any(Captured::is_in_body)
+        (verify && looks) || self.captures.iter().any(|capture| capture.from.is_in_body())
     }
 
     /// Whether the request may change the site: all methods that HTTP does not call safe (RFC 9110 section
@@ -139,7 +144,7 @@ impl Ask {
     ) -> Result<Self> {
         let is_own = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let (rest, secrets_of_rest) = rest(step, common);
-        let rest = site.plan.shown_without_captures(&rest, site.block)?;
+        let rest = site.plan.shown(&rest, site.block, true)?;
         let common = common.iter().filter(|(name, _)| !is_own(name));
         let headers: Vec<_> = common.chain(&request.headers).collect();
         let has = |name: &str| headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
@@ -162,24 +167,16 @@ impl Ask {
         let headers_expected = expect.headers.iter().map(header).collect::<Result<Vec<_>>>()?;
         let statuses = statuses(site, request.method, &expect.statuses)?;
 
-        let request_fills: Vec<&Fill> = [&head].into_iter().chain(&body).collect();
-        let searched_fills: Vec<&Fill> = contains
-            .iter()
-            .chain(&fresh)
-            .filter_map(Needle::fill)
-            .chain(identity.iter().map(|owner| &owner.value))
-            .chain(headers_expected.iter().map(|(_, value)| value))
-            .collect();
-        let all = || request_fills.iter().chain(&searched_fills).copied();
-        let places = all().flat_map(Fill::values).flat_map(Text::needs);
-        let needs = sorted(places.filter(|place| site.plan.is_capture(*place)));
-        let owned = all()
-            .flat_map(Fill::people)
-            .chain(all().flat_map(Fill::values).flat_map(|text| site.plan.sources_of(text)));
-        let owned = sorted(owned.filter(|source| site.plan.is_owned(*source)));
-        let mut secrets: Vec<_> =
-            all().flat_map(Fill::values).flat_map(|text| site.plan.secrets_in(text)).collect();
-        secrets.extend(site.plan.captures_in(all().flat_map(Fill::values)));
+        let searched = contains.iter().chain(&fresh).filter_map(Needle::fill);
+        let searched = searched.chain(identity.iter().map(|owner| &owner.value));
+        let searched = searched.chain(headers_expected.iter().map(|(_, value)| value));
+        let fills: Vec<&Fill> = [&head].into_iter().chain(&body).chain(searched).collect();
+        let values = || fills.iter().copied().flat_map(Fill::values);
+        let needs = site.plan.needs(values());
+        let people = fills.iter().copied().flat_map(Fill::people);
+        let owned = people.chain(values().flat_map(|text| site.plan.sources_of(text)));
+        let owned: BTreeSet<_> = owned.filter(|source| site.plan.is_owned(*source)).collect();
+        let mut secrets: Vec<_> = values().flat_map(|text| site.plan.secrets_in(text, true)).collect();
         secrets.extend(site.plan.environment());
         let (path, told_of_path) = about(&step.verb, &request.path);
         let own = secrets_of_rest.into_iter().chain(told_of_path);
@@ -192,18 +189,18 @@ impl Ask {
             operation: site.block.operation,
             rest,
             method: request.method,
-            shown: site.plan.shown_without_captures(&shown, site.block)?,
+            shown: site.plan.shown(&shown, site.block, true)?,
             tail,
             follows: request.follow.then(|| target.authority(host.secure).into()),
             host,
             keeps_cookies,
             sends_cookies: keeps_cookies && !has("Cookie"),
             needs,
-            owned,
+            owned: owned.into_iter().collect(),
             secrets,
             statuses,
             length: expect.length,
-            captures: captures(site, &step.captures)?,
+            captures: captures(site.plan, site.block, &step.captures, From::new)?,
             // A user's operations depend on its start.
             fatal: site.block.operation.is_none(),
             headers: headers_expected,
@@ -222,13 +219,6 @@ pub(super) fn check_header(name: &str) -> Result<()> {
         return Err(format!("the tester itself writes the header {name}: leave it out").into());
     }
     Ok(())
-}
-
-fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut numbers: Vec<_> = numbers.collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }
 
 /// Appends a path, which may consist of one column.
@@ -443,28 +433,4 @@ impl Needle {
             Self::Written(fill, _) => Some(fill),
         }
     }
-}
-
-fn captures(site: Site<'_>, captures: &[Capture]) -> Result<Vec<Captured>> {
-    let capture = |capture: &Capture| {
-        let from = match &capture.from {
-            Source::Cookie(name) => From::Cookie(name.clone().into_bytes()),
-            Source::Header(name) => From::Header(name.clone().into_bytes()),
-            Source::Json(pointer) => From::Json(pointer.clone()),
-            Source::Between(before, until) => {
-                From::Between { before: finder(before)?, until: finder(until)? }
-            }
-            Source::Attribute(_) => return Err("captures what HTTP has not".into()),
-        };
-        Ok(Captured {
-            place: site.plan.captured(&capture.name, site.block)?,
-            from,
-            take: capture.take,
-            default: capture
-                .default
-                .as_ref()
-                .map(|texts| texts.iter().map(|text| text.clone().into_bytes()).collect()),
-        })
-    };
-    captures.iter().map(capture).collect()
 }

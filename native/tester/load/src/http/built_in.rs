@@ -1,18 +1,23 @@
 //! The built-in workloads, which are scenario files, compile to the programs in `workloads.txt`.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use files::FileSet;
 use serde_json::json;
 
 use super::ask::{Ask, Status, Statuses};
+use super::request::Request;
 use super::target::{SECURE, Target};
-use super::{Request, Shared};
+use super::{Requests, VisitorColumns};
 use crate::config::KeysConfig;
 use crate::fill::Tables;
 use crate::program::{Branch, ProgramSpec, SEQUENCE, Step};
 use crate::scenario_spec::ScenarioSpec;
+use crate::scripted;
 
 /// For each workload its name, and a line per kind of request: its row, its cards and its request.
 const BEFORE: &str = include_str!("../../tests/load/http/workloads.txt");
@@ -35,9 +40,12 @@ fn program(name: &str, text: String) -> ProgramSpec<Request> {
     let classes = classes().map(|name| json!({"name": name, "sizes": [1]})).collect::<Vec<_>>();
     target.files =
         Some(serde_json::from_value(json!({"name": "set", "seed": 1, "classes": classes})).unwrap());
-    let mut shared = Shared::new(&target, None, false).unwrap();
-    let program = shared.take(&spec, &Tables::default(), KeysConfig::default(), 1);
-    program.unwrap_or_else(|problem| panic!("{name}: {problem}"))
+    let files = target.files.clone().map(|files| FileSet::new(files).unwrap());
+    let people = Arc::new(VisitorColumns::new(None, 1));
+    let (files, next) = (files.as_ref(), Cell::default());
+    let lower = Requests { target: &target, files, people, has_visitors: false, is_any: false, next };
+    let program = scripted::convert(&lower, &spec, 0, &Tables::default(), KeysConfig::default(), 1);
+    program.unwrap_or_else(|problem| panic!("{name}: {problem}")).0
 }
 
 /// The file classes of the workloads; the set of this test has one file per class.

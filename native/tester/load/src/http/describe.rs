@@ -5,6 +5,7 @@ use scenario::is_named_secret_on_sites;
 use super::ask::{Ask, Status, Statuses};
 use super::search::Missing;
 use super::{Http, LaneState};
+use crate::fill::Text;
 use crate::record::report::Report;
 use crate::scripted::hide;
 
@@ -15,16 +16,9 @@ impl Http {
     /// Describes the request in flight, and its answer.
     pub(super) fn describe_ask(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Report {
         let memory = &lane.visit.memory;
-        let script = &self.scripts[ask.script];
-        let (mut request, mut rest) = (Vec::new(), Vec::new());
-        script.plan.write(&ask.shown, &memory.data, &mut self.rng, &mut request);
-        script.plan.write(&ask.rest, &memory.data, &mut self.rng, &mut rest);
-        let mut report = Report {
-            request: masked(&String::from_utf8_lossy(&request)) + &lane.visit.redirects.describe(),
-            rest: String::from_utf8_lossy(&rest).into_owned(),
-            ..Report::default()
-        };
-        script.describe(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), &mut report);
+        let (script, texts) = (&self.scripts[ask.script], [&ask.shown, &ask.rest]);
+        let mut report = script.report(memory, ask.operation, &ask.captures, texts, &mut self.rng);
+        report.request = masked(&report.request) + &lane.visit.redirects.describe();
         // Any captured value may be as secret as a password.
         report.captured.iter_mut().for_each(|(_, value)| *value = None);
         if let Some(answer) = answer {
@@ -41,14 +35,10 @@ impl Http {
         report
     }
 
-    fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, report: &str) -> String {
+    fn without_secrets<'a>(&mut self, ask: &'a Ask, lane: &LaneState, report: &str) -> String {
         let (plan, data) = (&self.scripts[ask.script].plan, &lane.visit.memory.data);
-        let mut filled = |(name, text)| {
-            let mut secret = Vec::new();
-            plan.write(text, data, &mut self.rng, &mut secret);
-            (secret, name)
-        };
-        let secrets: Vec<_> = ask.secrets.iter().map(|(name, text)| filled((&**name, text))).collect();
+        let filled = |(name, text): &'a (String, Text)| (plan.written(text, data, &mut self.rng), &**name);
+        let secrets: Vec<_> = ask.secrets.iter().map(filled).collect();
         hide(report, &secrets)
     }
 
@@ -63,9 +53,8 @@ impl Http {
             texts.push(match status {
                 Status::Code(code) => code.to_string(),
                 Status::Named(text) => {
-                    let mut out = Vec::new();
-                    plan.write(text, &lane.visit.memory.data, &mut self.rng, &mut out);
-                    String::from_utf8_lossy(&out).into_owned()
+                    let text = plan.written(text, &lane.visit.memory.data, &mut self.rng);
+                    String::from_utf8_lossy(&text).into_owned()
                 }
             });
         }

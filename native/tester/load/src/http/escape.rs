@@ -1,7 +1,5 @@
 //! Escapes of a text in a request or an answer.
 
-use wire::decimal::Decimal;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escape {
     /// No escape, in a header line. A text with control characters would end the line and is not sent.
@@ -60,10 +58,6 @@ const fn passes(byte: u8, how: Escape) -> bool {
     }
 }
 
-pub(super) fn push_number(out: &mut Vec<u8>, number: u64) {
-    out.extend_from_slice(Decimal::new(number).as_bytes());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,14 +76,5 @@ mod tests {
         assert_eq!(written(text, Escape::Html), "Zoë &amp; &quot;Li&quot; &lt;x&gt;&#39;\\\n");
         assert_eq!(written(text, Escape::HtmlNumeric), "Zoë &amp; &#34;Li&#34; &lt;x&gt;&#39;\\\n");
         assert_eq!(written(text, Escape::Json), "Zoë & \\\"Li\\\" <x>'\\\\\\u000A");
-    }
-
-    #[test]
-    fn filled_in_numbers_are_decimal() {
-        for number in [0, 7, 10, 8_290, u64::MAX] {
-            let mut out = Vec::new();
-            push_number(&mut out, number);
-            assert_eq!(String::from_utf8(out).unwrap(), number.to_string());
-        }
     }
 }

@@ -23,21 +23,7 @@ pub(super) const MOST_REDIRECTS: u32 = 20;
 
 impl Http {
     #[cold]
-    pub(super) fn take_redirect(
-        &mut self,
-        request: &Request,
-        lane: &mut LaneState,
-        bytes: &[u8],
-        head: Head,
-    ) {
-        let Request::Ask(_, ask) = request else { return };
-        lane.status = head.status;
-        lane.keeps = head.keep_alive && self.shared.target.keepalive;
-        if head.sets_cookies && ask.keeps_cookies {
-            for line in head::lines(bytes, head::SET_COOKIE) {
-                lane.visit.jar.set(line, ask.place(&lane.visit.path));
-            }
-        }
+    pub(super) fn take_redirect(&mut self, ask: &Ask, lane: &mut LaneState, bytes: &[u8], head: Head) {
         let mut locations = head::lines(bytes, b"location");
         let location = locations.next().unwrap_or_default();
         let is_one = locations.all(|other| other == location);
@@ -52,7 +38,7 @@ impl Http {
             secure: ask.host.encrypted,
             authority: ask.follows.as_deref().unwrap_or_default().as_bytes(),
         };
-        let failure = match locate(&redirects.target, location, origin) {
+        redirects.failure = match locate(&redirects.target, location, origin) {
             Err(Astray::Elsewhere) => Some(Failure::RedirectElsewhere),
             Ok(_) if !is_one => Some(Failure::BadRedirect),
             Err(Astray::Broken) => Some(Failure::BadRedirect),
@@ -73,31 +59,7 @@ impl Http {
             // The change has been answered.
             lane.visit.memory.changing = false;
         }
-        lane.stage = Stage::Redirect { body: Body::new(head.framing), failure };
-    }
-
-    /// Skips the body of a redirect.
-    #[cold]
-    pub(super) fn pass_redirect(
-        &mut self,
-        request: &Request,
-        lane: &mut LaneState,
-        bytes: &[u8],
-        mut at: usize,
-    ) -> Received {
-        let Stage::Redirect { body, .. } = &mut lane.stage else {
-            return Received::Broken(Failure::Malformed);
-        };
-        loop {
-            let Ok(progress) = body.feed(&bytes[at..]) else { return Received::Broken(Failure::Malformed) };
-            at += progress.consumed;
-            if progress.done {
-                return self.end_redirect(request, lane, (at, bytes.len()));
-            }
-            if progress.consumed == 0 || at == bytes.len() {
-                return Received::Partial { consumed: at };
-            }
-        }
+        lane.stage = Stage::Stream { body: Body::new(head.framing), length: 0, is_redirect: true };
     }
 
     /// Ends a redirect. `consumed` is the end of the redirect, `came` the end of the received bytes.
@@ -107,10 +69,9 @@ impl Http {
         lane: &mut LaneState,
         (consumed, came): (usize, usize),
     ) -> Received {
-        let stage = std::mem::take(&mut lane.stage);
-        let (Request::Ask(_, ask), Stage::Redirect { mut failure, .. }) = (request, stage) else {
-            return Received::Broken(Failure::Malformed);
-        };
+        lane.stage = Stage::Head;
+        let Request::Ask(_, ask) = request else { return Received::Broken(Failure::Malformed) };
+        let mut failure = lane.visit.redirects.failure;
         if came > consumed {
             // The next request is not sent yet, so these bytes are no answer to it.
             failure = failure.or(Some(Failure::WrongLength));

@@ -1,7 +1,8 @@
 //! Checks of `fresh`: a page after an update proves nothing about rows that other users may change meanwhile.
 
 use crate::compile_error::{CompileError, Result};
-use scenario::{Body, Data, Deal, Field, Json, Request, Rows, Scenario, Step, Template, Verb, flat};
+use crate::scripted::texts_of;
+use scenario::{Data, Deal, Field, Place, Request, Rows, Scenario, Step, Template, Verb, flat};
 
 /// Refuses `fresh` if the changed or requested rows may be another user's, too.
 pub(super) fn check(scenario: &Scenario) -> Result<()> {
@@ -19,7 +20,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<()> {
         let shared = requests
             .iter()
             .filter(|(step, request)| is_about(step, request))
-            .flat_map(|(step, request)| named(scenario, step, request))
+            .flat_map(|(step, _)| named(scenario, step))
             .find(|data| !is_own(data));
         if let Some(data) = shared {
             let message = format!(
@@ -39,31 +40,16 @@ fn is_own(data: &Data) -> bool {
 }
 
 /// The data that a request is about. Rows in its body may be new content, unless they are people.
-fn named<'s>(scenario: &'s Scenario, step: &'s Step, request: &'s Request) -> Vec<&'s Data> {
-    let replaced = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-    let common = scenario.headers.iter().filter(|(name, _)| !replaced(name));
-    let headers = common.chain(&request.headers).map(|(_, value)| value);
-    let identity = step.expect.identity.iter().map(|identity| &identity.value);
-    let mut body = Vec::new();
-    match &request.body {
-        Some(Body::Form(fields)) => body.extend(fields.iter().map(|(_, value)| value)),
-        Some(Body::Json(json)) => texts_of(json, &mut body),
-        Some(Body::Text(text, _)) => body.push(text),
-        None => {}
-    }
-    let people = body.into_iter().flat_map(|text| data_of(scenario, text));
-    let people = people.filter(|data| data.rows == Rows::Seeded);
-    let about = [&request.path].into_iter().chain(headers).chain(identity);
-    about.flat_map(|text| data_of(scenario, text)).chain(people).collect()
-}
-
-fn texts_of<'s>(json: &'s Json, texts: &mut Vec<&'s Template>) {
-    match json {
-        Json::Text(text) => texts.push(text),
-        Json::Literal(_) => {}
-        Json::List(list) => list.iter().for_each(|item| texts_of(item, texts)),
-        Json::Object(fields) => fields.iter().for_each(|(_, item)| texts_of(item, texts)),
-    }
+fn named<'s>(scenario: &'s Scenario, step: &Step) -> Vec<&'s Data> {
+    let identity = step.expect.identity.iter().flat_map(|identity| data_of(scenario, &identity.value));
+    let texts = texts_of(step, &scenario.headers);
+    let about = texts.iter().filter(|text| matches!(text.place, Place::Subject | Place::Sent));
+    let about = about.flat_map(|text| {
+        let is_body = text.place == Place::Sent && !text.key.starts_with("headers.");
+        let data = data_of(scenario, &text.text).into_iter();
+        data.filter(move |data| !is_body || data.rows == Rows::Seeded)
+    });
+    about.chain(identity).collect()
 }
 
 /// The data whose cells a text contains, directly or through values.

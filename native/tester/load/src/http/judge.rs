@@ -3,19 +3,18 @@
 use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
-use scenario::Take;
 use wire::http::unescape;
 
-use super::ask::{Ask, Captured, From, Needle, Owner, Status, Statuses};
-use super::escape::push_number;
+use super::ask::{Ask, From, Needle, Owner, Status, Statuses};
 use super::fill::Filler;
 use super::jar::{Jar, Place};
 use super::redirects::Redirects;
 use super::search::{Missing, between};
 use super::{Http, LaneState, Stage, head};
+use crate::fill::write_number;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
-use crate::scripted::Memory;
+use crate::scripted::{Capture, Memory};
 
 /// A lane's state of a user's visit.
 #[derive(Debug, Default)]
@@ -49,7 +48,7 @@ impl Ask {
         if let Some(body) = &self.body {
             scratch.clear();
             filler.write(body, scratch);
-            push_number(out, scratch.len() as u64);
+            write_number(scratch.len() as u64, out);
             out.extend_from_slice(b"\r\n\r\n");
             out.extend_from_slice(scratch);
         }
@@ -69,7 +68,7 @@ impl Http {
         if !ask.needs.iter().all(|place| memory.data.has_value(*place)) {
             return Encoded::Missing;
         }
-        (memory.captured, memory.too_many) = (0, false);
+        memory.begin_captures(ask.captures.len());
         let start = out.len();
         let (mut filler, scratch) = self.filler(ask, &memory.data);
         if !filler.write(&ask.head, out) {
@@ -94,21 +93,16 @@ impl Http {
     }
 
     #[inline]
-    pub(super) fn judge_head(&mut self, ask: &Ask, lane: &mut LaneState, bytes: &[u8], sets_cookies: bool) {
-        let Visit { memory, jar, path, missing, .. } = &mut lane.visit;
-        if sets_cookies && ask.keeps_cookies {
-            for line in head::lines(bytes, head::SET_COOKIE) {
-                jar.set(line, ask.place(path));
-            }
-        }
+    pub(super) fn judge_head(&mut self, ask: &Ask, lane: &mut LaneState, bytes: &[u8]) {
+        let Visit { memory, missing, .. } = &mut lane.visit;
         for (number, capture) in ask.captures.iter().enumerate() {
             match &capture.from {
                 From::Cookie(name) => {
                     let values = head::cookies(bytes, name).map(as_scripts_read);
-                    capture.keep(number, values, memory, &mut self.rng);
+                    keep(memory, number, capture, values, &mut self.rng);
                 }
                 From::Header(name) => {
-                    capture.keep(number, head::lines(bytes, name), memory, &mut self.rng);
+                    keep(memory, number, capture, head::lines(bytes, name), &mut self.rng);
                 }
                 _ => {}
             }
@@ -172,23 +166,20 @@ impl Http {
                         rest = &rest[end + until.needle().len()..];
                         Some(captured)
                     });
-                    capture.keep(number, all, memory, &mut self.rng);
+                    keep(memory, number, capture, all, &mut self.rng);
                 }
                 From::Json(pointer) => {
                     let parsed =
                         json.get_or_insert_with(|| serde_json::from_slice::<serde_json::Value>(body).ok());
                     let captured = parsed.as_ref().and_then(|value| value.pointer(pointer));
                     let texts = captured.map(texts_of).unwrap_or_default();
-                    capture.keep(number, texts.iter().map(String::as_bytes), memory, &mut self.rng);
+                    keep(memory, number, capture, texts.iter(), &mut self.rng);
                 }
                 _ => {}
             }
-            if memory.captured & 1 << number == 0 {
-                let Some(texts) = &capture.default else {
-                    visit.missing = Some(Missing::Capture(number));
-                    return Some(Failure::NothingCaptured);
-                };
-                memory.keep_default(capture.place, capture.take, texts);
+            if !memory.has_captured(number, capture) {
+                visit.missing = Some(Missing::Capture(number));
+                return Some(Failure::NothingCaptured);
             }
         }
         memory.too_many.then_some(Failure::TooMuchCaptured)
@@ -206,32 +197,15 @@ pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>
     ask.fatal
 }
 
-impl Captured {
-    /// Keeps the first value, a random value, or all values. Empty values count as missing.
-    fn keep<V: AsRef<[u8]>>(
-        &self,
-        number: usize,
-        values: impl Iterator<Item = V>,
-        memory: &mut Memory,
-        rng: &mut fastrand::Rng,
-    ) {
-        let Memory { data, captured, too_many, .. } = memory;
-        if self.take == Take::All {
-            data.empty(self.place);
-        }
-        for (count, value) in (1..).zip(values.filter(|value| !value.as_ref().is_empty())) {
-            let value = value.as_ref();
-            *captured |= 1 << number;
-            match self.take {
-                Take::All => *too_many |= !data.add(self.place, value),
-                Take::First => return data.keep(self.place, value),
-                // The nth value replaces the kept value with probability 1/n, so all values are equally
-                // likely.
-                Take::Random if rng.usize(..count) == 0 => data.keep(self.place, value),
-                Take::Random => {}
-            }
-        }
-    }
+/// Captures values. Empty values count as missing.
+fn keep(
+    memory: &mut Memory,
+    number: usize,
+    capture: &Capture<From>,
+    values: impl Iterator<Item: AsRef<[u8]>>,
+    rng: &mut fastrand::Rng,
+) {
+    memory.capture(number, capture, values.filter(|value| !value.as_ref().is_empty()), rng);
 }
 
 /// A cookie's value as scripts read it, percent-decoded: sites expect this form in a header or a form.

@@ -17,20 +17,23 @@ use super::request::Request;
 use super::target::{SECURE, Target};
 use super::visitors::VisitorColumns;
 use crate::compile_error::{CompileError, Result};
-use crate::fill::Tables;
+use crate::config::KeysConfig;
+use crate::fill::{People, Tables};
 use crate::program::{self, Branch, Connects, MAIN, PHASES, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 use crate::scripted::{self, Lower, Place, one_of, think};
 
 /// Compiles requests of HTTP for a target.
 pub(crate) struct Requests<'t> {
-    pub(crate) target: &'t Target,
+    pub(super) target: &'t Target,
     /// The target's files; `None` also if `is_any`.
-    pub(crate) files: Option<&'t FileSet>,
-    pub(crate) has_visitors: bool,
+    pub(super) files: Option<&'t FileSet>,
+    pub(super) people: Arc<VisitorColumns>,
+    pub(super) has_visitors: bool,
     /// Whether the target stands for all targets and may have all programs and classes of files.
-    pub(crate) is_any: bool,
-    pub(crate) next: Cell<usize>,
+    pub(super) is_any: bool,
+    /// The number of the next request among all requests of the engine.
+    pub(super) next: Cell<usize>,
 }
 
 /// Checks that a lane could run the scenario against some target. Returns the step that counts as an
@@ -38,9 +41,9 @@ pub(crate) struct Requests<'t> {
 pub fn check(spec: &ScenarioSpec, tables: &Tables) -> Result<Option<String>, Problems> {
     let target = Target { phases: spec.classes, ..Target::any() };
     let people = Arc::new(VisitorColumns::new(None, 1));
-    let lower =
-        Requests { target: &target, files: None, has_visitors: true, is_any: true, next: Cell::default() };
-    scripted::check(&lower, spec, Some(people), tables)
+    let next = Cell::default();
+    let lower = Requests { target: &target, files: None, people, has_visitors: true, is_any: true, next };
+    Ok(scripted::convert(&lower, spec, 0, tables, KeysConfig::default(), 1)?.0.counts)
 }
 
 /// The number of values of `{copy}` in a program's path: paper 001's "one of 100 identical pages".
@@ -73,15 +76,26 @@ impl Requests<'_> {
 impl Lower for Requests<'_> {
     type Request = Request;
     const PROTOCOL: Protocol = Protocol::Http;
-    const CONNECTS: Connects = Connects::WhenDown;
     const CLOSE: &'static str = "close";
 
     fn endpoint(&self, connection: &Connection) -> Result<usize> {
         Ok(if self.host(connection)?.secure { SECURE } else { MAIN })
     }
 
-    fn keeps(&self) -> bool {
-        self.target.keepalive
+    fn people(&self) -> Option<Arc<dyn People>> {
+        Some(self.people.clone())
+    }
+
+    fn connects(&self) -> Connects {
+        if self.target.keepalive { Connects::WhenDown } else { Connects::Always }
+    }
+
+    fn endpoint_of(request: &Request) -> usize {
+        if request.is_secure() { SECURE } else { MAIN }
+    }
+
+    fn records_phases(&self) -> bool {
+        self.target.phases
     }
 
     fn check(&self, scenario: &Scenario) -> Result<()> {
@@ -99,17 +113,14 @@ impl Lower for Requests<'_> {
     /// The requests of all operations in one deck. The row of each request is in the results of the scenario.
     fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>> {
         let Place { spec, scenario, .. } = place;
-        let chosen = |name: &str| spec.operation.as_ref().is_none_or(|only| only == name);
-        let operations =
-            || scenario.operations.iter().enumerate().filter(|(_, operation)| chosen(&operation.name));
         if !spec.classes
             || !scenario.start.is_empty()
-            || !operations().all(|(_, operation)| is_kind_of_request(scenario, operation))
+            || !spec.chosen(scenario).all(|(_, operation)| is_kind_of_request(scenario, operation))
         {
             return Ok(None);
         }
         let mut branches = Vec::new();
-        for (number, operation) in operations() {
+        for (number, operation) in spec.chosen(scenario) {
             let block = scenario::Block { operation: Some(number), repeats: Vec::new() };
             let place = Place { block: &block, ..*place };
             let mut steps = Vec::new();

@@ -39,27 +39,20 @@ use std::sync::Arc;
 
 use files::{Copies, FileSet};
 use people::visitor::Visitors;
-use scenario::Problems;
 use wire::http::Body;
 
 use crate::choose::ring::RingCursor;
-use crate::config::{Config, KeysConfig};
-use crate::fill::{DataSources, Tables};
-use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
-use crate::record::failure::Failure;
-use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self, Running, Script};
+use crate::config::{Config, Verify};
+use crate::scripted::{Running, Script};
 
-pub(crate) use lower::{Requests, check as check_scenario};
-pub use request::Request;
+pub(crate) use lower::check as check_scenario;
 pub use target::{Target, TargetError};
-pub(crate) use visitors::VisitorColumns;
 
 use file::AskedFile;
 use head::Heads;
 use judge::Visit;
-use target::SECURE;
-use visitors::PeopleView;
+use lower::Requests;
+use visitors::{PeopleView, VisitorColumns};
 
 /// The configuration of a load on a site.
 pub type HttpConfig = Config<Target>;
@@ -73,10 +66,8 @@ enum Stage {
     Whole { length: u64 },
     /// A body that is skipped, or the body of a file, which is compared while it is received.
     Pass { left: u64, length: u64 },
-    /// A body of unknown length.
-    Stream { body: Body, length: u64 },
-    /// The body of a redirect, which is skipped, and the failure of the redirect.
-    Redirect { body: Body, failure: Option<Failure> },
+    /// A body of unknown length, or the body of a redirect, which is skipped.
+    Stream { body: Body, length: u64, is_redirect: bool },
 }
 
 /// A lane's state between requests.
@@ -99,9 +90,7 @@ pub(crate) struct Shared {
     copies: Option<Arc<Copies>>,
     target: Arc<Target>,
     verify: bool,
-    scripts: Vec<Script>,
-    /// The number of requests in the scenarios so far.
-    requests: usize,
+    pub(crate) scripts: Vec<Script>,
 }
 
 /// The HTTP protocol of one thread.
@@ -119,51 +108,24 @@ pub struct Http {
 }
 
 impl Shared {
-    pub(crate) fn new(
-        target: &Target,
-        visitors: Option<Arc<Visitors>>,
-        verify: bool,
-    ) -> Result<Self, TargetError> {
+    pub(crate) fn new(config: &HttpConfig, visitors: Option<Arc<Visitors>>) -> Result<Self, TargetError> {
+        let (target, verify) = (&config.target, config.verify != Verify::None);
         target.check()?;
         let files = target.files.clone().map(FileSet::new).transpose()?.map(Arc::new);
         let copies = files.as_deref().filter(|_| verify).map(|set| Arc::new(Copies::of(set)));
         let target = Arc::new(target.clone());
-        Ok(Self { visitors, files, copies, target, verify, scripts: Vec::new(), requests: 0 })
+        Ok(Self { visitors, files, copies, target, verify, scripts: Vec::new() })
     }
 
-    /// Takes a scenario, and returns its program.
-    pub(crate) fn take(
-        &mut self,
-        spec: &ScenarioSpec,
-        tables: &Tables,
-        keys: KeysConfig,
-        threads: usize,
-    ) -> Result<ProgramSpec<Request>, Problems> {
-        let people = Arc::new(VisitorColumns::new(self.visitors.clone(), self.target.size));
-        let sources =
-            DataSources { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: true };
-        let lower = Requests {
+    pub(crate) fn requests(&self) -> Requests<'_> {
+        Requests {
             target: &self.target,
             files: self.files.as_deref(),
+            people: Arc::new(VisitorColumns::new(self.visitors.clone(), self.target.size)),
             has_visitors: self.visitors.is_some(),
             is_any: false,
-            next: Cell::new(self.requests),
-        };
-        let seeds = (threads, keys.seed);
-        let (program, script) = scripted::convert(&lower, spec, self.scripts.len(), "", &sources, seeds)?;
-        self.requests = lower.next.get();
-        self.scripts.push(script);
-        Ok(program)
-    }
-
-    pub(crate) fn compile(
-        &self,
-        programs: Vec<ProgramSpec<Request>>,
-        open: bool,
-    ) -> Result<Compiled<Request>, ProgramError> {
-        let connects = if self.target.keepalive { Connects::WhenDown } else { Connects::Always };
-        let endpoint = |request: &Request| if request.is_secure() { SECURE } else { MAIN };
-        program::compile(programs, Rules { open, connects, endpoint, phases: self.target.phases })
+            next: Cell::default(),
+        }
     }
 }
 

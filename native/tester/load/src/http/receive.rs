@@ -2,10 +2,10 @@
 
 use wire::http::{Body, Framing};
 
-use super::judge::conclude;
+use super::judge::{Visit, conclude};
 use super::request::Request;
 use super::search::Missing;
-use super::{Http, LaneState, Stage};
+use super::{Http, LaneState, Stage, head};
 use crate::fill::{Draw, Preparation};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
@@ -103,7 +103,6 @@ impl Protocol for Http {
                     _ => Received::Partial { consumed: at + taken },
                 }
             }
-            Stage::Redirect { .. } => self.pass_redirect(request, lane, bytes, at),
             _ => self.take_pieces(request, lane, bytes, at),
         }
     }
@@ -118,13 +117,9 @@ impl Protocol for Http {
         match &lane.stage {
             Stage::Head => Received::Broken(Failure::Closed),
             Stage::Whole { .. } | Stage::Pass { .. } => Received::Broken(Failure::Truncated),
-            Stage::Stream { body, length } if body.ends_at_close() => {
-                let length = *length;
-                self.finish_pieces(request, lane, length, (0, 0))
-            }
-            Stage::Redirect { body, .. } if body.ends_at_close() => self.end_redirect(request, lane, (0, 0)),
+            Stage::Stream { body, .. } if body.ends_at_close() => self.finish_pieces(request, lane, (0, 0)),
             // The body is incomplete, but the number of missing bytes is unknown.
-            Stage::Stream { .. } | Stage::Redirect { .. } => Received::Broken(Failure::Closed),
+            Stage::Stream { .. } => Received::Broken(Failure::Closed),
         }
     }
 
@@ -161,19 +156,23 @@ impl Http {
         match head.status {
             // Interim answers (RFC 9110 section 15.2), but 101 was not requested.
             100 | 102..=199 => return Ok(Some(head.length)),
-            200..=299 => {}
-            // RFC 9110 section 15.4: the redirects with a Location to follow.
-            301..=303 | 307 | 308 if request.follows() => {
-                self.take_redirect(request, lane, &bytes[..head.length], head);
-                return Ok(Some(head.length));
-            }
-            300..=599 => {}
+            200..=599 => {}
             _ => return Err(Failure::Malformed),
         }
         lane.status = head.status;
         lane.keeps = head.keep_alive && self.shared.target.keepalive;
         if let Request::Ask(_, ask) = request {
-            self.judge_head(ask, lane, &bytes[..head.length], head.sets_cookies);
+            let bytes = &bytes[..head.length];
+            if head.sets_cookies && ask.keeps_cookies {
+                let Visit { jar, path, .. } = &mut lane.visit;
+                head::lines(bytes, head::SET_COOKIE).for_each(|line| jar.set(line, ask.place(path)));
+            }
+            // RFC 9110 section 15.4: the redirects with a Location to follow.
+            if ask.follows.is_some() && matches!(head.status, 301..=303 | 307 | 308) {
+                self.take_redirect(ask, lane, bytes, head);
+                return Ok(Some(head.length));
+            }
+            self.judge_head(ask, lane, bytes);
         }
         lane.stage = match head.framing {
             Framing::Length(length) if request.reads_body(self.shared.verify) => {
@@ -185,7 +184,7 @@ impl Http {
             Framing::Length(length) => Stage::Pass { left: length, length },
             Framing::Chunked | Framing::UntilClose => {
                 lane.body.clear();
-                Stage::Stream { body: Body::new(head.framing), length: 0 }
+                Stage::Stream { body: Body::new(head.framing), length: 0, is_redirect: false }
             }
         };
         Ok(Some(head.length))
@@ -199,7 +198,7 @@ impl Http {
         mut at: usize,
     ) -> Received {
         let keeps = request.reads_body(self.shared.verify);
-        let Stage::Stream { body, length } = &mut lane.stage else {
+        let Stage::Stream { body, length, is_redirect } = &mut lane.stage else {
             return Received::Broken(Failure::Malformed);
         };
         loop {
@@ -210,7 +209,7 @@ impl Http {
             if request.is_for_file() {
                 lane.file.feed(&rest[from..to], self.shared.copies.as_deref());
             }
-            if keeps {
+            if keeps && !*is_redirect {
                 if *length > BODY_BYTES {
                     return Received::Broken(Failure::WrongLength);
                 }
@@ -218,8 +217,7 @@ impl Http {
             }
             at += progress.consumed;
             if progress.done {
-                let length = *length;
-                return self.finish_pieces(request, lane, length, (at, bytes.len()));
+                return self.finish_pieces(request, lane, (at, bytes.len()));
             }
             if progress.consumed == 0 || at == bytes.len() {
                 return Received::Partial { consumed: at };
@@ -227,13 +225,12 @@ impl Http {
         }
     }
 
-    fn finish_pieces(
-        &mut self,
-        request: &Request,
-        lane: &mut LaneState,
-        length: u64,
-        span: (usize, usize),
-    ) -> Received {
+    fn finish_pieces(&mut self, request: &Request, lane: &mut LaneState, span: (usize, usize)) -> Received {
+        let length = match lane.stage {
+            Stage::Stream { is_redirect: true, .. } => return self.end_redirect(request, lane, span),
+            Stage::Stream { length, .. } => length,
+            _ => return Received::Broken(Failure::Malformed),
+        };
         let mut body = std::mem::take(&mut lane.body);
         let received = self.finish(request, lane, Some(&body), length, span);
         if body.capacity() > KEPT_BYTES {

@@ -1,6 +1,7 @@
 //! The redirects of a request so far.
 
 use super::describe::masked;
+use crate::record::failure::Failure;
 
 /// Longer redirects are cut to this number of characters for output.
 const LONGEST_SHOWN: usize = 200;
@@ -14,6 +15,8 @@ pub(super) struct Redirects {
     pub(super) target: Vec<u8>,
     /// Whether the next request is a GET, whatever the method before.
     pub(super) is_get: bool,
+    /// The failure of the last redirect.
+    pub(super) failure: Option<Failure>,
     /// The status and the Location of each redirect.
     locations: Vec<(u16, String)>,
 }

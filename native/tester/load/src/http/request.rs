@@ -36,10 +36,6 @@ impl Request {
         matches!(self, Self::Ask(_, ask) if ask.reads_body(verify))
     }
 
-    pub(super) fn follows(&self) -> bool {
-        matches!(self, Self::Ask(_, ask) if ask.follows.is_some())
-    }
-
     pub(super) const fn is_for_file(&self) -> bool {
         matches!(self, Self::File(..))
     }

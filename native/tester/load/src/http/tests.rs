@@ -3,10 +3,13 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::request::Request;
 use super::*;
-use crate::program::{Op, Program};
+use crate::fill::Tables;
+use crate::program::{self, Compiled, Connects, Op, Program, Rules};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
+use crate::scripted::{Lower, convert};
 
 const PAGE: &str = "data.who.people = 'seeded'\n[[operation]]\nget = '/?u={who.id}'\n\
     expect = { length = 20, identity = { before = \"u='\", value = '{who.id}', until = \"'\" } }";
@@ -20,21 +23,25 @@ struct Lane {
 }
 
 /// The program of a scenario for a site of ten people.
-fn compiled(text: &str) -> (Shared, Compiled<Request>) {
+fn compiled(text: &str) -> (Compiled<Request>, Shared) {
     let config = json!({
         "target": {"host": "127.0.0.1", "port": 80, "size": 10},
         "scenarios": [{"name": "p", "text": text}],
     });
     let config: HttpConfig = serde_json::from_value(config).unwrap();
-    let mut shared = Shared::new(&config.target, None, true).unwrap();
-    let program = shared.take(&config.scenarios[0], &Tables::new(), config.keys, 1).unwrap();
-    let compiled = shared.compile(vec![program], false).unwrap();
-    (shared, compiled)
+    let mut shared = Shared::new(&config, None).unwrap();
+    let (spec, tables) = (&config.scenarios[0], Tables::new());
+    let (program, script) = convert(&shared.requests(), spec, 0, &tables, config.keys, 1).unwrap();
+    shared.scripts = vec![script];
+    let endpoint = Requests::endpoint_of;
+    let rules = Rules { open: false, connects: Connects::WhenDown, endpoint, phases: false };
+    let compiled = program::compile(vec![program], rules).unwrap();
+    (compiled, shared)
 }
 
 impl Lane {
     fn new(text: &str) -> Self {
-        let (shared, mut compiled) = compiled(text);
+        let (mut compiled, shared) = compiled(text);
         let program = compiled.programs.remove(0);
         let http = Http::new(shared, None, 1, 0);
         Self { http, state: LaneState::default(), pc: program.ops.len() - 1, program }
@@ -172,6 +179,6 @@ fn weights_beyond_32_bits_are_dealt_in_proportion() {
     let operation = |name: &str, weight: u64| {
         format!("[[operation]]\nname = '{name}'\nweight = {weight}\nget = '/{name}'\n")
     };
-    let (_, compiled) = compiled(&(operation("a", 1 << 33) + &operation("b", 1 << 34)));
+    let (compiled, _) = compiled(&(operation("a", 1 << 33) + &operation("b", 1 << 34)));
     assert_eq!(&compiled.decks[0].weights[..], [1, 2]);
 }

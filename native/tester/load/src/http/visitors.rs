@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use people::visitor::{Visitor, Visitors};
 
-use super::escape::{Escape, push, push_number};
-use crate::fill::People;
+use super::escape::{Escape, push};
+use crate::fill::{People, write_number};
 
 /// A property of a person.
 #[derive(Debug, Clone, Copy)]
@@ -48,9 +48,9 @@ impl Property {
 
     fn write(self, number: u64, visitor: &Visitor, how: Escape, out: &mut Vec<u8>) {
         match self {
-            Self::Id => push_number(out, number),
+            Self::Id => write_number(number, out),
             Self::Text(of) => push(out, of(visitor).as_bytes(), how),
-            Self::Number(of) => push_number(out, of(visitor)),
+            Self::Number(of) => write_number(of(visitor), out),
             Self::List(of) => push_list(out, of(visitor), how),
         }
     }

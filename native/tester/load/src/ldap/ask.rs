@@ -1,21 +1,15 @@
 //! Compiles a step of a scenario to its request and its expectations.
 
-use scenario::{
-    Block, Code, Control, Count, Encoding, Entry, Part, Sasl, Secrecy, Step, Take, Template, Verb,
-};
+use scenario::{Block, Code, Count, Encoding, Entry, Part, Secrecy, Source, Step, Template, Verb};
 use wire::dn::escape_value;
-use wire::ldap::request as write;
 use wire::ldap::{Controls, ResultCode, filter_text, op};
 
 use super::frame::Frame;
 use super::verify::ExpectedAttributes;
-use super::writing::{Becomes, Field, Writing, Written, bytes_of, joined};
+use super::writing::{Becomes, Field, Writing, Written, bytes_of};
 use crate::compile_error::Result;
-use crate::connection::sasl;
 use crate::fill::{Plan, Preparation, Text};
-use crate::scripted::{self, rest};
-
-pub(super) const BIND: &str = "bind as";
+use crate::scripted::{self, Capture, captures, rest};
 
 #[derive(Debug, PartialEq)]
 pub struct Ask {
@@ -41,7 +35,7 @@ pub struct Ask {
     /// Secrets to hide in output, with the names that replace them.
     pub(super) secrets: Vec<(String, Field)>,
     pub(super) expects: Expects,
-    pub(super) captures: Vec<Capture>,
+    pub(super) captures: Vec<Capture<String>>,
     /// Places of values without which the request is not sent, and of marks that the operation has added the
     /// entry of the request.
     pub(super) needs: Vec<usize>,
@@ -112,15 +106,6 @@ pub(super) enum Expected {
     Named(Text),
 }
 
-#[derive(Debug, PartialEq)]
-pub(super) struct Capture {
-    pub(super) place: usize,
-    /// An attribute, or `dn`.
-    pub(super) attribute: String,
-    pub(super) take: Take,
-    pub(super) default: Option<Vec<Vec<u8>>>,
-}
-
 /// The place of the mark that an add sets. For a modify or a delete of an added entry, appends the place of
 /// that entry's mark to `needs`.
 fn own_entry(plan: &Plan, block: &Block, verb: &Verb, needs: &mut Vec<usize>) -> Option<usize> {
@@ -143,41 +128,21 @@ fn own_entry(plan: &Plan, block: &Block, verb: &Verb, needs: &mut Vec<usize>) ->
     }
 }
 
-pub(super) struct Bind<'s> {
-    pub(super) name: &'s Template,
-    pub(super) password: Option<&'s Template>,
-    pub(super) sasl: Option<Sasl>,
-    pub(super) version: u8,
-    pub(super) controls: &'s [Control],
-}
-
 impl Ask {
-    pub(super) const fn is_search(&self) -> bool {
-        self.response == op::SEARCH_DONE
-    }
-
     pub(crate) const fn expects_control(&self) -> bool {
         self.expects.control.is_some()
     }
 
     /// Compiles a step of a block.
     pub(super) fn new(script: usize, plan: &Plan, block: &Block, step: &Step) -> Result<Self> {
-        if let Verb::Bind { bind, password, sasl, version } = &step.verb {
-            let bind = Bind {
-                name: bind,
-                password: password.as_ref(),
-                sasl: *sasl,
-                version: *version,
-                controls: &step.controls,
-            };
-            return Self::bind(script, plan, block, &bind)?.counted(plan, block, step);
-        }
         let mut writing = Writing::new(plan, block, &step.controls)?;
         let Written { verb, response, about, frame } = writing.request(&step.verb)?;
-        // `rest` hides secrets that are written in the file.
+        // `rest` hides secrets that are written in the file, but a password is hidden whatever its length.
         let texts = step.texts();
-        let secret =
-            texts.iter().filter(|text| text.secrecy == Secrecy::Secret && text.text.literal().is_none());
+        let secret = texts.iter().filter(|text| {
+            let is_named = response == op::BIND_RESPONSE || text.text.literal().is_none();
+            text.secrecy == Secrecy::Secret && is_named
+        });
         let secret: Vec<_> = secret.map(|text| &*text.text).collect();
         let (mut fields, page_size) = (writing.fields, writing.page_size);
         let expects = expects(plan, block, step)?;
@@ -188,7 +153,7 @@ impl Ask {
                 field.becomes = Becomes::Name { source, added };
             }
         }
-        let mut needs = needs(plan, &fields);
+        let mut needs = plan.needs(fields.iter().map(|field| &field.text));
         let owns = own_entry(plan, block, &step.verb, &mut needs);
         let enters = match &step.verb {
             Verb::Add { entry: Entry::Row(data), .. } if plan.is_people(data) && step.controls.is_empty() => {
@@ -218,78 +183,16 @@ impl Ask {
             operation: block.operation,
             first: None,
             removes_taken: false,
-            shown: plan.shown(&shown, block)?,
-            rest: plan.shown(&rest, block)?,
+            shown: plan.shown(&shown, block, false)?,
+            rest: plan.shown(&rest, block, false)?,
             secrets: secrets(plan, block, (&secret, own), &fields)?,
             fields,
             expects,
-            captures: captures(plan, block, step)?,
+            captures: captures(plan, block, &step.captures, captured_attribute)?,
             // A user's operations depend on its start.
             fatal: block.operation.is_none(),
         })
     }
-
-    /// Makes the bind's failure an ordinary failure, which does not end the pass.
-    pub(super) fn counted(mut self, plan: &Plan, block: &Block, step: &Step) -> Result<Self> {
-        self.fatal = false;
-        self.rest = plan.shown(&rest(step, &[]).0, block)?;
-        self.expects = expects(plan, block, step)?;
-        Ok(self)
-    }
-
-    /// Makes the request remove the lane's person to add. The operation has not added that person's entry
-    /// yet.
-    pub(super) fn removing_taken(self) -> Self {
-        Self { removes_taken: true, changes: false, needs: Vec::new(), fatal: false, ..self }
-    }
-
-    pub(super) fn bind(script: usize, plan: &Plan, block: &Block, bind: &Bind<'_>) -> Result<Self> {
-        let mut writing = Writing::new(plan, block, bind.controls)?;
-        let none = Template::default();
-        let given = bind.password.unwrap_or(&none);
-        let name = if bind.sasl.is_some() { writing.plain(bind.name)? } else { writing.dn(bind.name)? };
-        let password = writing.plain(given)?;
-        let (sasl, version) = (bind.sasl, bind.version);
-        let frame = writing.frame(|out, id, fields| {
-            let (name, password) = (joined(&name, fields), joined(&password, fields));
-            match sasl {
-                Some(mechanism) => sasl::write_bind(mechanism, out, id, &name, &password),
-                None => write::write_bind(out, id, version, &name, &password),
-            }
-        })?;
-        let fields = writing.fields;
-        Ok(Self {
-            script,
-            verb: BIND,
-            response: op::BIND_RESPONSE,
-            changes: true,
-            frame,
-            needs: needs(plan, &fields),
-            owns: None,
-            enters: None,
-            changed: Vec::new(),
-            page_size: None,
-            operation: block.operation,
-            first: None,
-            removes_taken: false,
-            shown: plan.shown(bind.name, block)?,
-            rest: Text::default(),
-            secrets: secrets(plan, block, (&[given], Vec::new()), &fields)?,
-            fields,
-            expects: Expects { codes: vec![Expected::Code(ResultCode::SUCCESS)], ..Expects::default() },
-            captures: Vec::new(),
-            fatal: true,
-        })
-    }
-}
-
-/// Places of captures that fields use, which may be missing.
-fn needs(plan: &Plan, fields: &[Field]) -> Vec<usize> {
-    let places = fields.iter().flat_map(|field| field.text.needs());
-    let mut needs: Vec<_> = places.filter(|place| plan.is_capture(*place)).collect();
-    needs.sort_unstable();
-    needs.dedup();
-    needs
 }
 
 /// Secrets to hide in output: passwords and other secret values.
@@ -301,14 +204,15 @@ fn secrets(
 ) -> Result<Vec<(String, Field)>> {
     let as_it_is = |(name, text): (String, Text)| (name, Field { text, becomes: Becomes::Itself });
     let of_file = |secret: String| as_it_is(("{secret}".to_owned(), Text::fixed(secret.into_bytes())));
-    let mut secrets: Vec<_> = own.into_iter().map(of_file).collect();
+    let mut secrets = Vec::new();
     for password in passwords.iter().filter(|password| !password.parts.is_empty()) {
         // A password of the command line has no name in the file.
         let name = if password.literal().is_some() { "{password}".to_owned() } else { password.to_string() };
         secrets.push(as_it_is((name, plan.text(password, block)?)));
     }
+    secrets.extend(own.into_iter().map(of_file));
     for field in fields {
-        for (name, text) in plan.secrets_in(&field.text) {
+        for (name, text) in plan.secrets_in(&field.text, false) {
             // A server's message may contain the converted value.
             if !matches!(field.becomes, Becomes::Itself | Becomes::Filter | Becomes::Name { .. }) {
                 secrets.push((name.clone(), Field { text: text.clone(), becomes: field.becomes }));
@@ -375,9 +279,14 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
 
 /// Whether a text is the number or the name of any result.
 fn is_any_code(text: &[u8]) -> bool {
+    let is_number = std::str::from_utf8(text).is_ok_and(|text| text.parse::<u32>().is_ok());
+    is_number || (0..=ResultCode::OTHER.0).any(|code| is_code(text, ResultCode(code)))
+}
+
+/// Whether a text is the number or the name of this result.
+pub(super) fn is_code(text: &[u8], code: ResultCode) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
-    let is_named = |code: u32| ResultCode(code).name().eq_ignore_ascii_case(text);
-    text.parse::<u32>().is_ok() || (0..=ResultCode::OTHER.0).any(is_named)
+    text.parse() == Ok(code.0) || text.eq_ignore_ascii_case(code.name())
 }
 
 /// The fields of an expected DN, with the escapes of a request.
@@ -392,20 +301,12 @@ fn dn_parts(plan: &Plan, block: &Block, dn: &Template) -> Result<Vec<Field>> {
     dn.parts.iter().map(part).collect()
 }
 
-fn captures(plan: &Plan, block: &Block, step: &Step) -> Result<Vec<Capture>> {
-    let capture = |capture: &scenario::Capture| {
-        let scenario::Source::Attribute(attribute) = &capture.from else {
-            return Err("captures what LDAP has not".into());
-        };
-        let texts = |texts: &Vec<String>| texts.iter().map(|text| text.clone().into_bytes()).collect();
-        Ok(Capture {
-            place: plan.captured(&capture.name, block)?,
-            attribute: attribute.clone(),
-            take: capture.take,
-            default: capture.default.as_ref().map(texts),
-        })
-    };
-    step.captures.iter().map(capture).collect()
+/// The attribute of a captured value, or `dn`.
+fn captured_attribute(from: &Source) -> Result<String> {
+    match from {
+        Source::Attribute(attribute) => Ok(attribute.clone()),
+        _ => Err("captures what LDAP has not".into()),
+    }
 }
 
 /// Appends the converted text.

@@ -1,7 +1,7 @@
 //! A request and its answer in words, to explain a failure.
 
 use wire::ldap::frame::message_length;
-use wire::ldap::{Controls, Reply, Response, ResultCode};
+use wire::ldap::{Controls, Reply, Response, ResultCode, op};
 
 use super::receive::MESSAGE_BYTES;
 use super::{Ask, LaneState, Ldap};
@@ -10,15 +10,16 @@ use crate::record::report::Report;
 impl Ldap {
     /// Describes the request in flight and its answer, without passwords.
     pub(super) fn describe_request(&mut self, ask: &Ask, lane: &LaneState, answer: Option<&[u8]>) -> Report {
-        let mut report = Report { request: self.describe_subject(ask, lane), ..Report::default() };
-        if let Some(memory) = lane.memory.as_deref() {
-            self.add_details(ask, memory, &mut report);
-        }
+        let (script, texts) = (&self.scripts[ask.script], [&ask.shown, &ask.rest]);
+        let mut report = script.report(&lane.memory, ask.operation, &ask.captures, texts, &mut self.rng);
+        report.request = format!("{} {:?}", ask.verb, report.request);
         let Some((code, diagnostic, controls)) = answer.and_then(result) else { return report };
         let diagnostic = self.without_secrets(ask, lane, diagnostic);
         let result = if diagnostic.is_empty() { code.clone() } else { format!("{code}, {diagnostic:?}") };
         report.answer = match lane.entries {
-            0 if ask.is_search() && result == ResultCode::SUCCESS.name() => "no entry".to_owned(),
+            0 if ask.response == op::SEARCH_DONE && result == ResultCode::SUCCESS.name() => {
+                "no entry".to_owned()
+            }
             0 => result,
             entries => format!("{entries} entries, {result}"),
         };

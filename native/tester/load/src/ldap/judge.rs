@@ -4,21 +4,19 @@ use memchr::memchr;
 use people::Spec;
 use scenario::{AUTHORIZATION, Count, GENERATED, Take};
 use wire::ber::{Reader, tag};
-use wire::dn::{Dn, Plain};
 use wire::ldap::control::PagedResults;
 use wire::ldap::request::write_add;
-use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid};
+use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid, op};
 
-use super::ask::{Ask, BIND, Capture, Enters, Expected, Expects, Wanted, Whom, becomes};
-use super::names::Person;
+use super::ask::{Ask, Enters, Expected, Expects, Wanted, Whom, becomes, is_code};
+use super::names::{Person, is_same_name, same_text, values_of};
 use super::verify::NOT_WHOLE;
 use super::writing::{Becomes, Field};
 use super::{LaneState, Ldap};
 use crate::fill::Text;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
-use crate::record::report::Report;
-use crate::scripted::{Differs, Memory, Pages, hide};
+use crate::scripted::{Capture, Differs, Memory, Pages, hide};
 
 /// The most pages of a search, and the most empty pages in a row: a server could return a cookie forever.
 const MOST_PAGES: u64 = 1_000_000;
@@ -55,8 +53,7 @@ impl Ldap {
     /// Whether all captures that the request uses have a value.
     #[inline]
     pub(super) fn can_fill(ask: &Ask, lane: &LaneState) -> bool {
-        let Some(memory) = &lane.memory else { return true };
-        ask.needs.iter().all(|place| memory.data.has_value(*place))
+        ask.needs.iter().all(|place| lane.memory.data.has_value(*place))
     }
 
     /// Appends a request with its fields filled in.
@@ -66,18 +63,11 @@ impl Ldap {
         if !Self::can_fill(ask, lane) {
             return Encoded::Missing;
         }
-        let Some(memory) = lane.memory.as_deref_mut() else { return Encoded::Skip };
+        let memory = &mut lane.memory;
         memory.give_up(&mut self.scripts[ask.script].dealers);
         memory.changing = ask.changes;
-        memory.captured = 0;
         memory.differs = None;
-        if !ask.captures.is_empty() {
-            memory.value_counts.clear();
-            memory.value_counts.resize(ask.captures.len(), 0);
-            memory.too_many = false;
-            let lists = ask.captures.iter().filter(|capture| capture.take == Take::All);
-            lists.for_each(|capture| memory.data.empty(capture.place));
-        }
+        memory.begin_captures(ask.captures.len());
         if let Some(place) = ask.owns {
             // The mark may be left from the previous round.
             memory.data.forget(place);
@@ -143,15 +133,6 @@ impl Ldap {
         Encoded::Send
     }
 
-    pub(super) fn ask_page(&mut self, ask: &Ask, lane: &mut LaneState, out: &mut Vec<u8>) {
-        lane.next_id();
-        let Some(Memory { pages, .. }) = lane.memory.as_deref() else { return };
-        let starts = std::iter::once(&0).chain(&pages.ends);
-        let fields = starts.zip(&pages.ends).map(|(start, end)| &pages.filled[*start..*end]);
-        let fields: Vec<_> = fields.chain([&pages.cookie[..]]).collect();
-        ask.frame.write(out, lane.id, &fields);
-    }
-
     /// Whether another page is to be requested (RFC 2696 section 3). A page that violates the request makes
     /// the answer wrong and ends the search.
     pub(super) fn has_next_page(
@@ -162,7 +143,7 @@ impl Ldap {
         controls: Controls<'_>,
     ) -> bool {
         let Some(size) = ask.page_size else { return false };
-        let Some(Memory { pages, .. }) = lane.memory.as_deref_mut() else { return false };
+        let pages = &mut lane.memory.pages;
         if outcome.code != ResultCode::SUCCESS {
             return false;
         }
@@ -208,28 +189,13 @@ impl Ldap {
         if !is_walked && attributes.check().is_err() {
             return false;
         }
-        let Some(memory) = lane.memory.as_deref_mut() else { return false };
-        if !ask.captures.is_empty() {
-            for (number, capture) in ask.captures.iter().enumerate() {
-                if capture.take != Take::First {
-                    take_several(capture, number, memory, dn, attributes, &mut self.rng);
-                    continue;
-                }
-                if lane.entries > 1 {
-                    continue;
-                }
-                let value = if capture.attribute == "dn" {
-                    Some(dn)
-                } else {
-                    let named = |attribute: &wire::ldap::attributes::Attribute<'_>| {
-                        attribute.name.eq_ignore_ascii_case(capture.attribute.as_bytes())
-                    };
-                    let captured = attributes.iter().flatten().find(named);
-                    captured.and_then(|captured| captured.values.iter().flatten().next())
-                };
-                if let Some(value) = value {
-                    memory.data.keep(capture.place, value);
-                    memory.captured |= 1 << number;
+        let memory = &mut lane.memory;
+        for (number, capture) in ask.captures.iter().enumerate() {
+            match &*capture.from {
+                _ if capture.take == Take::First && lane.entries > 1 => {}
+                "dn" => memory.capture(number, capture, std::iter::once(dn), &mut self.rng),
+                name => {
+                    memory.capture(number, capture, values_of(attributes, name.as_bytes()), &mut self.rng);
                 }
             }
         }
@@ -251,13 +217,7 @@ impl Ldap {
             }
         }
         let plan = &self.scripts[ask.script].plan;
-        let scratch = &mut self.scratch;
-        let rng = &mut self.rng;
-        let mut filled = |text: &Text, memory: &Memory| {
-            scratch.clear();
-            plan.write(text, &memory.data, rng, scratch);
-            scratch.clone()
-        };
+        let mut filled = |text: &Text, memory: &Memory| plan.written(text, &memory.data, &mut self.rng);
         for (number, Wanted { attribute, value, exact }) in expects.values.iter().enumerate() {
             let mut wanted = Vec::new();
             becomes(value.becomes, &filled(&value.text, memory), &mut wanted);
@@ -271,10 +231,9 @@ impl Ldap {
             if changed.iter().any(|attribute| attribute.eq_ignore_ascii_case(name)) {
                 continue;
             }
-            let returned = attributes.iter().flatten();
-            let mut returned =
-                returned.filter(|attribute| attribute.name.eq_ignore_ascii_case(name.as_bytes()));
-            if returned.next().is_some() && !holds(attributes, name, &filled(value, memory), false) {
+            let mut names = attributes.iter().flatten().map(|attribute| attribute.name);
+            let is_returned = names.any(|other| other.eq_ignore_ascii_case(name.as_bytes()));
+            if is_returned && !holds(attributes, name, &filled(value, memory), false) {
                 memory.differs = Some(Differs::Column(number));
                 return false;
             }
@@ -284,7 +243,7 @@ impl Ldap {
         for Field { text, becomes: what } in parts {
             becomes(*what, &filled(text, memory), &mut expected);
         }
-        let same = is_same_name(&expected, dn);
+        let same = is_same_name(&expected, dn, &mut self.scratch);
         if !same {
             memory.differs = Some(Differs::Name);
         }
@@ -293,8 +252,7 @@ impl Ldap {
 
     /// Names the wrong part of an entry, without its value, which may be secret.
     pub(super) fn describe_difference(&self, ask: &Ask, lane: &LaneState) -> String {
-        let differs = lane.memory.as_deref().and_then(|memory| memory.differs).filter(|_| lane.wrong);
-        let name = match differs {
+        let name = match lane.memory.differs.filter(|_| lane.wrong) {
             Some(Differs::Person) => return NOT_WHOLE.to_owned(),
             Some(Differs::Value(number)) => ask.expects.values.get(number).map(|wanted| &*wanted.attribute),
             Some(Differs::Column(number)) => ask.expects.row.get(number).map(|column| &*column.0),
@@ -311,7 +269,7 @@ impl Ldap {
         lane: &mut LaneState,
         outcome: Outcome<'_>,
     ) -> Option<Failure> {
-        let memory = lane.memory.as_deref_mut()?;
+        let memory = &mut lane.memory;
         memory.changing = false;
         let plan = &self.scripts[ask.script].plan;
         // With another accepted result the entry is not the operation's own.
@@ -341,7 +299,7 @@ impl Ldap {
                 outcome.code,
                 ResultCode::SUCCESS | ResultCode::COMPARE_FALSE | ResultCode::COMPARE_TRUE
             );
-            if !is_answer && ask.verb == BIND {
+            if !is_answer && ask.response == op::BIND_RESPONSE {
                 // A second attempt with this row could lock its account.
                 self.scripts[ask.script].dealers.lose(&mut memory.data);
             }
@@ -350,48 +308,22 @@ impl Ldap {
         if wrong {
             return Some(Failure::WrongAnswer);
         }
-        if ask.captures.is_empty() {
-            return None;
-        }
         for (number, capture) in ask.captures.iter().enumerate() {
-            if memory.captured & 1 << number == 0 {
-                match (&capture.default, extended_value(capture, outcome)) {
-                    (_, Some(value)) => memory.data.keep(capture.place, value),
-                    (Some(texts), _) => memory.keep_default(capture.place, capture.take, texts),
-                    (None, None) => return Some(Failure::NothingCaptured),
-                }
+            memory.capture(number, capture, extended_value(capture, outcome).into_iter(), &mut self.rng);
+            if !memory.has_captured(number, capture) {
+                return Some(Failure::NothingCaptured);
             }
         }
         memory.too_many.then_some(Failure::TooMuchCaptured)
     }
 
-    /// The subject of a request, without secrets.
-    pub(super) fn describe_subject(&mut self, ask: &Ask, lane: &LaneState) -> String {
-        let Some(memory) = lane.memory.as_deref() else { return ask.verb.to_owned() };
-        let plan = &self.scripts[ask.script].plan;
-        let mut about = Vec::new();
-        plan.write(&ask.shown, &memory.data, &mut self.rng, &mut about);
-        format!("{} {:?}", ask.verb, String::from_utf8_lossy(&about))
-    }
-
-    /// Adds the user, the rows, the captures and the request's other values.
-    pub(super) fn add_details(&mut self, ask: &Ask, memory: &Memory, report: &mut Report) {
-        let script = &self.scripts[ask.script];
-        script.describe(memory, ask.operation, ask.captures.iter().map(|capture| capture.place), report);
-        let mut rest = Vec::new();
-        script.plan.write(&ask.rest, &memory.data, &mut self.rng, &mut rest);
-        report.rest = String::from_utf8_lossy(&rest).into_owned();
-    }
-
     /// A server's message without the secrets of the request.
     pub(super) fn without_secrets(&mut self, ask: &Ask, lane: &LaneState, answer: String) -> String {
-        let Some(memory) = lane.memory.as_deref() else { return answer };
         let plan = &self.scripts[ask.script].plan;
         let mut secrets: Vec<(Vec<u8>, &str)> = Vec::new();
         for (name, Field { text, becomes: what }) in &ask.secrets {
-            let (mut filled, mut secret) = (Vec::new(), Vec::new());
-            plan.write(text, &memory.data, &mut self.rng, &mut filled);
-            becomes(*what, &filled, &mut secret);
+            let mut secret = Vec::new();
+            becomes(*what, &plan.written(text, &lane.memory.data, &mut self.rng), &mut secret);
             secrets.push((secret, name));
         }
         hide(&answer, &secrets)
@@ -400,43 +332,13 @@ impl Ldap {
 
 /// The captured value of an extended response: a password that the server generated (RFC 3062 section 2), or
 /// the authorization identity.
-fn extended_value<'o>(capture: &Capture, outcome: Outcome<'o>) -> Option<&'o [u8]> {
+fn extended_value<'o>(capture: &Capture<String>, outcome: Outcome<'o>) -> Option<&'o [u8]> {
     let value = outcome.value?;
-    match &*capture.attribute {
+    match &*capture.from {
         GENERATED => Reader::new(value).sequence().ok()?.optional(tag::context(0)).ok()?,
         AUTHORIZATION => Some(value),
         _ => None,
     }
-}
-
-/// Captures one of an attribute's values, each with the same probability, or all of them.
-fn take_several(
-    capture: &Capture,
-    number: usize,
-    memory: &mut Memory,
-    dn: &[u8],
-    attributes: Attributes<'_>,
-    rng: &mut fastrand::Rng,
-) {
-    let Memory { data, captured, value_counts, too_many, .. } = memory;
-    let mut take = |value: &[u8]| {
-        *captured |= 1 << number;
-        if capture.take == Take::All {
-            *too_many |= !data.add(capture.place, value);
-            return;
-        }
-        // The nth value replaces the kept value with probability 1/n, so all values are equally likely.
-        value_counts[number] += 1;
-        if rng.u64(..value_counts[number]) == 0 {
-            data.keep(capture.place, value);
-        }
-    };
-    if capture.attribute == "dn" {
-        return take(dn);
-    }
-    let named = attributes.iter().flatten();
-    let named = named.filter(|attribute| attribute.name.eq_ignore_ascii_case(capture.attribute.as_bytes()));
-    named.for_each(|attribute| attribute.values.iter().flatten().for_each(&mut take));
 }
 
 impl Ldap {
@@ -457,22 +359,6 @@ impl Ldap {
 
 /// Whether an attribute has a value. Unless `exact`, letters may differ in case.
 fn holds(attributes: Attributes<'_>, name: &str, value: &[u8], exact: bool) -> bool {
-    let same = |other| if exact { other == value } else { super::names::same_text(other, value) };
-    let mut named =
-        attributes.iter().flatten().filter(|attribute| attribute.name.eq_ignore_ascii_case(name.as_bytes()));
-    named.any(|attribute| attribute.values.iter().flatten().any(same))
-}
-
-fn is_same_name(expected: &[u8], given: &[u8]) -> bool {
-    let (Ok(expected), Ok(given)) = (Dn::parse(expected), Dn::parse(given)) else { return false };
-    let (mut one, mut other) = (Vec::new(), Vec::new());
-    expected.write_normal(&Plain, &mut one);
-    given.write_normal(&Plain, &mut other);
-    one == other
-}
-
-/// Whether a text is the number or the name of this result.
-fn is_code(text: &[u8], code: ResultCode) -> bool {
-    let Ok(text) = std::str::from_utf8(text) else { return false };
-    text.parse() == Ok(code.0) || text.eq_ignore_ascii_case(code.name())
+    values_of(attributes, name.as_bytes())
+        .any(|other| if exact { other == value } else { same_text(other, value) })
 }

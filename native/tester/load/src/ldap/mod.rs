@@ -18,17 +18,14 @@ mod writing;
 use std::sync::Arc;
 
 use people::{Population, Profile};
-use scenario::Problems;
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
 use crate::choose::ring::RingCursor;
-use crate::config::{Config, KeysConfig, Verify};
+use crate::config::{Config, Verify};
 use crate::connection::security::{Security, Tls};
-use crate::fill::{DataSources, Tables};
-use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
-use crate::scenario_spec::ScenarioSpec;
-use crate::scripted::{self, Memory, Running, Script};
+use crate::program::{Compiled, MAIN};
+use crate::scripted::{Memory, Running, Script};
 use crate::target_address::TargetAddress;
 
 pub(crate) use lower::check as check_scenario;
@@ -160,7 +157,7 @@ pub struct LaneState {
     /// Whether an entry of the answer was wrong.
     wrong: bool,
     /// The lane's state of its scenario.
-    memory: Option<Box<Memory>>,
+    memory: Memory,
 }
 
 /// The highest message id: the largest that is one byte in BER.
@@ -177,7 +174,8 @@ impl LaneState {
 #[derive(Clone)]
 pub(crate) struct Shared {
     names: Names,
-    count: u64,
+    /// The number of people to draw from.
+    pub(crate) count: u64,
     verify: bool,
     digests: Arc<Digests>,
     changed: Vec<String>,
@@ -197,11 +195,11 @@ pub struct Ldap {
 
 impl Shared {
     pub(crate) fn new(
-        target: &Target,
+        config: &LdapConfig,
         people: Option<Arc<Population>>,
         list: Option<Arc<NameList>>,
-        verify: Verify,
     ) -> Result<Self, NamesError> {
+        let (target, verify) = (&config.target, config.verify);
         let template =
             target.names.as_ref().map(|spec| Template::new(spec, &target.base, list)).transpose()?;
         let names = Names { people, template, profile: target.profile };
@@ -212,45 +210,15 @@ impl Shared {
         Ok(Self { names, count, verify, digests, changed, scripts })
     }
 
-    /// Takes a scenario, and returns its program.
-    pub(crate) fn take(
-        &mut self,
-        spec: &ScenarioSpec,
-        target: &Target,
-        tables: &Tables,
-        keys: KeysConfig,
-        threads: usize,
-    ) -> Result<ProgramSpec<Request>, Problems> {
+    pub(crate) fn requests<'t>(&self, target: &'t Target) -> Requests<'t> {
         let people = Arc::new(PeopleRows::new(&self.names, self.count));
-        let sources =
-            DataSources { tables: spec.own(tables), people: Some(people), keys: keys.choice, owns: false };
-        let seeds = (threads, keys.seed);
-        let (program, script) = scripted::convert(
-            &Requests(Some(target)),
-            spec,
-            self.scripts.len(),
-            &target.base,
-            &sources,
-            seeds,
-        )?;
-        self.scripts.push(script);
-        Ok(program)
+        Requests { target: Some(target), people: Some(people) }
     }
 
-    /// The number of people to draw from.
-    pub(crate) const fn count(&self) -> u64 {
-        self.count
-    }
-
-    pub(crate) fn compile(
-        &mut self,
-        programs: Vec<ProgramSpec<Request>>,
-        open: bool,
-    ) -> Result<Compiled<Request>, ProgramError> {
-        let rules = Rules { open, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
-        let compiled = program::compile(programs, rules)?;
+    /// Takes the compiled scenarios.
+    pub(crate) fn take(&mut self, compiled: &Compiled<Request>, scripts: Vec<Script>) {
         self.changed = compiled.requests().flat_map(|ask| &ask.changed).cloned().collect();
-        Ok(compiled)
+        self.scripts = scripts;
     }
 }
 

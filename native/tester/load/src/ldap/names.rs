@@ -5,9 +5,10 @@ use std::sync::Arc;
 use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
 use table::Table;
-use wire::decimal::Decimal;
-use wire::dn::escape_value;
+use wire::dn::{Dn, Plain, escape_value};
 use wire::ldap::Attributes;
+
+use crate::fill::write_number;
 
 /// The placeholder for a person's number in a template.
 const PLACE: &str = "{i}";
@@ -120,7 +121,7 @@ impl Template {
         out.extend_from_slice(self.before.as_bytes());
         match &self.list {
             Some(list) => out.extend_from_slice(list.get(number)),
-            None => write_decimal(number, out),
+            None => write_number(number, out),
         }
         out.extend_from_slice(self.after.as_bytes());
     }
@@ -139,11 +140,26 @@ impl Template {
     fn is_value_in(&self, number: u64, attributes: Attributes<'_>, scratch: &mut Vec<u8>) -> bool {
         scratch.clear();
         self.write_value(number, scratch);
-        let wanted = self.attribute.as_bytes();
-        let mut named =
-            attributes.iter().flatten().filter(|attribute| attribute.name.eq_ignore_ascii_case(wanted));
-        named.any(|attribute| attribute.values.iter().flatten().any(|value| same_text(value, scratch)))
+        values_of(attributes, self.attribute.as_bytes()).any(|value| same_text(value, scratch))
     }
+}
+
+/// The values of an attribute, up to the first malformed value.
+pub(super) fn values_of<'a>(attributes: Attributes<'a>, name: &[u8]) -> impl Iterator<Item = &'a [u8]> {
+    let named =
+        attributes.iter().flatten().filter(move |attribute| attribute.name.eq_ignore_ascii_case(name));
+    named.flat_map(|attribute| attribute.values.iter().flatten())
+}
+
+/// Whether two DNs name the same entry.
+#[cold]
+pub(super) fn is_same_name(one: &[u8], other: &[u8], scratch: &mut Vec<u8>) -> bool {
+    let (Ok(one), Ok(other)) = (Dn::parse(one), Dn::parse(other)) else { return false };
+    scratch.clear();
+    one.write_normal(&Plain, scratch);
+    let end = scratch.len();
+    other.write_normal(&Plain, scratch);
+    scratch[..end] == scratch[end..]
 }
 
 /// Whether two values are equal, ignoring case.
@@ -155,10 +171,6 @@ pub(super) fn same_text(a: &[u8], b: &[u8]) -> bool {
         (Ok(a), Ok(b)) => a.to_lowercase() == b.to_lowercase(),
         _ => false,
     }
-}
-
-fn write_decimal(number: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(Decimal::new(number).as_bytes());
 }
 
 /// The names of people in requests and answers.
@@ -233,16 +245,13 @@ impl Names {
         scratch: &mut Vec<u8>,
     ) -> bool {
         let Some(template) = &self.template else { return false };
-        self.starts_with_rdn(person, dn, scratch) || template.is_value_in(person.number, attributes, scratch)
-    }
-
-    /// Whether a DN starts with the RDN that the template gives this person, ignoring case.
-    fn starts_with_rdn(&self, person: Person, dn: &[u8], scratch: &mut Vec<u8>) -> bool {
-        let Some(template) = &self.template else { return false };
         scratch.clear();
         template.write_rdn(person.number, scratch);
-        let Some((first, rest)) = dn.split_at_checked(scratch.len()) else { return false };
-        first.eq_ignore_ascii_case(scratch) && matches!(rest.first(), None | Some(b',' | b';' | b' ' | b'+'))
+        let starts_with_rdn = dn.split_at_checked(scratch.len()).is_some_and(|(first, rest)| {
+            first.eq_ignore_ascii_case(scratch)
+                && matches!(rest.first(), None | Some(b',' | b';' | b' ' | b'+'))
+        });
+        starts_with_rdn || template.is_value_in(person.number, attributes, scratch)
     }
 
     /// The naming attribute of the template, if there is one. A search for all people filters by it.
@@ -360,15 +369,6 @@ mod tests {
     }
 
     #[test]
-    fn large_numbers_are_formatted_with_separators() {
-        for number in [0, 9, 10, 4_711, u64::MAX] {
-            let mut out = Vec::new();
-            write_decimal(number, &mut out);
-            assert_eq!(out, number.to_string().as_bytes());
-        }
-    }
-
-    #[test]
     fn the_dn_of_an_answer_must_begin_with_the_whole_rdn() {
         let names = names("uid=user.{i}");
         let mut scratch = Vec::new();
@@ -381,7 +381,8 @@ mod tests {
             ("cn=user.7,ou=people,dc=x", false),
             ("uid=", false),
         ] {
-            assert_eq!(names.starts_with_rdn(SEVEN, dn.as_bytes(), &mut scratch), right, "{dn}");
+            let entry = (dn.as_bytes(), Attributes(b""));
+            assert_eq!(names.is_named(SEVEN, entry, &mut scratch), right, "{dn}");
         }
     }
 

@@ -3,7 +3,7 @@
 use wire::ber::{Reader, tag};
 use wire::ldap::Attributes;
 
-use super::names::{Names, Person};
+use super::names::{Names, Person, values_of};
 use crate::fill::People;
 
 /// The number of people whose attributes are collected. No other person has an attribute that all these
@@ -103,9 +103,7 @@ impl People for PeopleRows {
 fn value(encoded: &[u8], name: &[u8]) -> std::ops::Range<usize> {
     let find = || {
         let list = Attributes(Reader::new(encoded).expect(tag::SEQUENCE).ok()?);
-        let mut attributes = list.iter().filter_map(Result::ok);
-        let attribute = attributes.find(|attribute| attribute.name.eq_ignore_ascii_case(name))?;
-        let value = attribute.values.iter().next()?.ok()?;
+        let value = values_of(list, name).next()?;
         let start = value.as_ptr() as usize - encoded.as_ptr() as usize;
         Some(start..start + value.len())
     };

@@ -23,31 +23,25 @@ impl Protocol for Ldap {
 
     fn connected(&mut self, lane: &mut LaneState) {
         lane.id = 0;
-        if let Some(memory) = lane.memory.as_deref_mut()
-            && let Some(script) = self.scripts.get_mut(memory.script)
-        {
-            memory.give_up(&mut script.dealers);
-        }
+        lane.memory.give_up(&mut self.scripts[lane.memory.script].dealers);
     }
 
     fn unsent(&mut self, lane: &mut LaneState) {
-        if let Some(memory) = lane.memory.as_deref_mut() {
-            memory.changing = false;
-        }
+        lane.memory.changing = false;
     }
 
     #[inline]
     fn prepare(&mut self, preparation: &Preparation, lane: &mut LaneState) -> Encoded {
         // A lane that waits for a row has taken a person already.
         if preparation.takes
-            && !lane.memory.as_deref().is_some_and(|memory| memory.data.waits())
+            && !lane.memory.data.waits()
             && let Some(ring) = &mut self.ring
         {
             let key = ring.take();
             (lane.taken, lane.comes_again) = (Some(key.person), key.used_before);
         }
-        let memory = lane.memory.get_or_insert_default();
-        self.scripts[preparation.script].prepare(preparation, memory, lane.taken, &mut self.rng)
+        let script = &mut self.scripts[preparation.script];
+        script.prepare(preparation, &mut lane.memory, lane.taken, &mut self.rng)
     }
 
     #[inline]
@@ -124,11 +118,16 @@ impl Protocol for Ldap {
     }
 
     fn count(&mut self, list: usize, lane: &mut LaneState) -> u64 {
-        lane.memory.as_deref_mut().map_or(0, |memory| memory.data.begin(list))
+        lane.memory.data.begin(list)
     }
 
     fn encode_more(&mut self, ask: &Request, lane: &mut LaneState, out: &mut Vec<u8>) {
-        self.ask_page(ask, lane, out);
+        lane.next_id();
+        let pages = &lane.memory.pages;
+        let starts = std::iter::once(&0).chain(&pages.ends);
+        let fields = starts.zip(&pages.ends).map(|(start, end)| &pages.filled[*start..*end]);
+        let fields: Vec<_> = fields.chain([&pages.cookie[..]]).collect();
+        ask.frame.write(out, lane.id, &fields);
     }
 
     fn describe(&mut self, ask: &Request, lane: &LaneState, answer: Option<&[u8]>) -> Report {
@@ -144,9 +143,7 @@ impl Protocol for Ldap {
     }
 
     fn leave(&mut self, lane: &mut LaneState) {
-        if let Some(memory) = lane.memory.as_deref_mut() {
-            memory.leave(&mut self.scripts);
-        }
+        lane.memory.leave(&mut self.scripts);
     }
 
     fn farewell(&mut self, lane: &mut LaneState, out: &mut Vec<u8>) {

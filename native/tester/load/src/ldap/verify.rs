@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use foldhash::quality::RandomState;
 use people::{Population, Profile};
 use wire::ber::{BerError, element_size};
-use wire::dn::{Dn, Plain};
 use wire::ldap::Attributes;
 use wire::ldap::attributes::{Attribute, Values};
 
-use super::names::Person;
+use super::names::{Person, is_same_name};
 
 /// Attributes that servers maintain (RFC 4512 section 3.4, RFC 2589, RFC 4530, and additions of OpenLDAP),
 /// and passwords. They are not compared.
@@ -158,14 +157,30 @@ impl Verifier {
         (dn, attributes): (&[u8], Attributes<'_>),
         expected_dn: &[u8],
     ) -> bool {
-        (dn == expected_dn || self.is_name(people, person, dn))
-            && self.has_attributes(people, person, wanted, attributes)
+        if dn != expected_dn && !self.is_name(people, person, dn) {
+            return false;
+        }
+        let all = *wanted == ExpectedAttributes::All;
+        let place = if all { self.digests.place(person) } else { None };
+        let digest = place.map(|place| (place, self.digests.digest(attributes.0)));
+        // Relaxed: no other memory depends on a digest.
+        if digest.is_some_and(|(place, digest)| place.load(Ordering::Relaxed) == digest) {
+            return true;
+        }
+        self.expected.clear();
+        people.write_shown(person.number, &mut self.expected);
+        let right = (all && is_list(&self.expected, attributes))
+            || self.has_same_attributes(wanted, attributes).unwrap_or(false);
+        if let (true, Some((place, digest))) = (right, digest) {
+            place.store(digest, Ordering::Relaxed);
+        }
+        right
     }
 
     fn is_name(&mut self, people: &Population, person: Person, dn: &[u8]) -> bool {
         self.expected.clear();
         people.write_dn(person.number, &mut self.expected);
-        if self.expected == dn || self.is_same_name(dn) {
+        if self.expected == dn || is_same_name(&self.expected, dn, &mut self.given) {
             return true;
         }
         if self.profile != Profile::Ils {
@@ -173,54 +188,7 @@ impl Verifier {
         }
         self.expected.clear();
         people.write_ils_dn(person.number, &mut self.expected);
-        self.is_same_name(dn)
-    }
-
-    #[cold]
-    fn is_same_name(&mut self, dn: &[u8]) -> bool {
-        let (Ok(given), Ok(expected)) = (Dn::parse(dn), Dn::parse(&self.expected)) else { return false };
-        self.given.clear();
-        given.write_normal(&Plain, &mut self.given);
-        let end = self.given.len();
-        expected.write_normal(&Plain, &mut self.given);
-        self.given[..end] == self.given[end..]
-    }
-
-    #[inline]
-    fn has_attributes(
-        &mut self,
-        people: &Population,
-        person: Person,
-        wanted: &ExpectedAttributes,
-        attributes: Attributes<'_>,
-    ) -> bool {
-        let place = self.digests.place(person);
-        if *wanted != ExpectedAttributes::All || place.is_none() {
-            return self.are_same(people, person, wanted, attributes);
-        }
-        let digest = self.digests.digest(attributes.0);
-        // Relaxed: no other memory depends on a digest.
-        if place.is_some_and(|place| place.load(Ordering::Relaxed) == digest) {
-            return true;
-        }
-        let right = self.are_same(people, person, wanted, attributes);
-        if let (true, Some(place)) = (right, self.digests.place(person)) {
-            place.store(digest, Ordering::Relaxed);
-        }
-        right
-    }
-
-    fn are_same(
-        &mut self,
-        people: &Population,
-        person: Person,
-        wanted: &ExpectedAttributes,
-        attributes: Attributes<'_>,
-    ) -> bool {
-        self.expected.clear();
-        people.write_shown(person.number, &mut self.expected);
-        (*wanted == ExpectedAttributes::All && is_list(&self.expected, attributes))
-            || self.has_same_attributes(wanted, attributes).unwrap_or(false)
+        is_same_name(&self.expected, dn, &mut self.given)
     }
 
     /// Compares attribute by attribute, in any order.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use scenario::{Block, Change, Control, Encoding, Entry, Part, Search, Template, Value, Verb};
+use scenario::{Block, Change, Control, Encoding, Entry, Part, Sasl, Search, Template, Value, Verb};
 use wire::ber::{self, tag};
 use wire::dn::{Dn, escape_value};
 use wire::ldap::control::PagedResults;
@@ -11,6 +11,7 @@ use wire::ldap::{filter_text, oid, op};
 
 use super::frame::Frame;
 use crate::compile_error::{CompileError, Result};
+use crate::connection::sasl;
 use crate::fill::{Plan, Text};
 
 /// A field of a frame.
@@ -94,15 +95,15 @@ impl FilterPieces {
 }
 
 #[derive(Debug)]
-pub(super) enum Piece {
+enum Piece {
     Text(Vec<u8>),
     Field(usize),
 }
 
-pub(super) type Pieces = Vec<Piece>;
+type Pieces = Vec<Piece>;
 
 /// The bytes of a text with these bytes for its fields.
-pub(super) fn joined(pieces: &Pieces, fields: &[&[u8]]) -> Vec<u8> {
+fn joined(pieces: &Pieces, fields: &[&[u8]]) -> Vec<u8> {
     let of = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Field(number) => fields[*number].to_vec(),
@@ -118,9 +119,13 @@ impl<'p> Writing<'p> {
         Ok(writing)
     }
 
-    /// Writes the request of a verb other than bind.
+    /// Writes the request of a verb.
     pub(super) fn request<'s>(&mut self, verb: &'s Verb) -> Result<Written<'s>> {
         let (verb, response, about, frame) = match verb {
+            Verb::Bind { bind, password, sasl, version } => {
+                let frame = self.bind(bind, password.as_ref(), *sasl, *version)?;
+                ("bind as", op::BIND_RESPONSE, Some(bind), frame)
+            }
             Verb::Search(search) => ("search", op::SEARCH_DONE, Some(&search.filter), self.search(search)?),
             Verb::Compare { dn, entry } => {
                 ("compare", op::COMPARE_RESPONSE, Some(dn), self.compare(dn, entry)?)
@@ -166,6 +171,24 @@ impl<'p> Writing<'p> {
             _ => return Err("is no request of LDAP".into()),
         };
         Ok(Written { verb, response, about, frame })
+    }
+
+    fn bind(
+        &mut self,
+        name: &Template,
+        password: Option<&Template>,
+        mechanism: Option<Sasl>,
+        version: u8,
+    ) -> Result<Frame> {
+        let name = if mechanism.is_some() { self.plain(name)? } else { self.dn(name)? };
+        let password = password.map(|password| self.plain(password)).transpose()?.unwrap_or_default();
+        self.frame(|out, id, fields| {
+            let (name, password) = (joined(&name, fields), joined(&password, fields));
+            match mechanism {
+                Some(mechanism) => sasl::write_bind(mechanism, out, id, &name, &password),
+                None => write::write_bind(out, id, version, &name, &password),
+            }
+        })
     }
 
     fn compare(&mut self, dn: &Template, entry: &Entry) -> Result<Frame> {
@@ -306,11 +329,11 @@ impl<'p> Writing<'p> {
         Ok(pieces)
     }
 
-    pub(super) fn plain(&mut self, template: &Template) -> Result<Pieces> {
+    fn plain(&mut self, template: &Template) -> Result<Pieces> {
         self.pieces(template, false, || Becomes::Itself).map_err(|error| error.of(template))
     }
 
-    pub(super) fn dn(&mut self, template: &Template) -> Result<Pieces> {
+    fn dn(&mut self, template: &Template) -> Result<Pieces> {
         let mut names = scenario::stand_for_names(template).into_iter();
         let mut becomes = || if names.next() == Some(true) { Becomes::Itself } else { Becomes::DnValue };
         self.pieces(template, true, &mut becomes).map_err(|error| error.of(template))
@@ -438,7 +461,7 @@ impl<'p> Writing<'p> {
         self.plain(who)
     }
 
-    pub(super) fn frame(&self, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame> {
+    fn frame(&self, write: impl Fn(&mut Vec<u8>, i32, &[&[u8]])) -> Result<Frame> {
         let with_controls =
             |out: &mut Vec<u8>, id: i32, fields: &[&[u8]]| {
                 let start = out.len();

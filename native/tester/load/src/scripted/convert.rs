@@ -10,28 +10,44 @@ use scenario::{
 
 use super::Script;
 use crate::choose::deal::Sharer;
-use crate::choose::keys::Choice;
 use crate::choose::schedule::Think;
 use crate::compile_error::{CompileError, Result};
+use crate::config::KeysConfig;
 use crate::fill::{DataSources, Draw, Inputs, People, Plan, Preparation, Tables};
-use crate::program::{self, Branch, Connects, Operation, PoolSpec, ProgramSpec, SEQUENCE};
+use crate::program::{self, Branch, Connects, MAIN, Operation, PoolSpec, ProgramSpec, SEQUENCE};
 use crate::scenario_spec::ScenarioSpec;
 
 /// Compiles the steps of scenarios to requests of a protocol.
 pub(crate) trait Lower {
     type Request;
     const PROTOCOL: Protocol;
-    const CONNECTS: Connects;
     /// The name of the row for closing a connection.
     const CLOSE: &'static str;
     /// Whether users may share connections.
     const SHARES: bool = false;
 
+    /// The base of a file that names none.
+    fn base(&self) -> &str {
+        ""
+    }
+
+    /// `None` if a scenario is only checked: then any column of people is accepted.
+    fn people(&self) -> Option<Arc<dyn People>>;
+
+    fn connects(&self) -> Connects {
+        Connects::Steps
+    }
+
     fn endpoint(&self, connection: &Connection) -> Result<usize>;
 
-    /// Whether connections are kept after a request.
-    fn keeps(&self) -> bool {
-        true
+    /// The endpoint of a request that opens its connection itself.
+    fn endpoint_of(_request: &Self::Request) -> usize {
+        MAIN
+    }
+
+    /// Whether the phases of requests are recorded.
+    fn records_phases(&self) -> bool {
+        false
     }
 
     /// Moves the draws into the request; returns them if the protocol does not support that.
@@ -95,13 +111,15 @@ pub(crate) fn convert<L: Lower>(
     lower: &L,
     spec: &ScenarioSpec,
     number: usize,
-    base: &str,
-    sources: &DataSources,
-    seeds: (usize, u64),
+    tables: &Tables,
+    keys: KeysConfig,
+    threads: usize,
 ) -> Result<(ProgramSpec<L::Request>, Script), Problems> {
+    let owns = L::PROTOCOL == Protocol::Http;
+    let sources = DataSources { tables: spec.own(tables), people: lower.people(), keys: keys.choice, owns };
     let columns = |data: &Data| sources.tables.get(&data.name).map(|table| table.columns().to_vec());
     let scenario = scenario::read_with(&spec.text, &columns)?;
-    convert_scenario(lower, (spec, &scenario), number, base, sources, seeds)
+    convert_scenario(lower, (spec, &scenario), number, &sources, (threads, keys.seed))
         .map_err(|error| error.in_file(&spec.text))
 }
 
@@ -109,7 +127,6 @@ fn convert_scenario<L: Lower>(
     lower: &L,
     (spec, scenario): (&ScenarioSpec, &Scenario),
     number: usize,
-    base: &str,
     sources: &DataSources,
     (threads, seed): (usize, u64),
 ) -> Result<(ProgramSpec<L::Request>, Script)> {
@@ -141,7 +158,7 @@ fn convert_scenario<L: Lower>(
     let base = match (&spec.base, &scenario.base) {
         (Some(base), _) => base.clone(),
         (None, Some(own)) => with_env(own, &spec.env)?,
-        (None, None) => base.to_owned(),
+        (None, None) => lower.base().to_owned(),
     };
     let decoded = |(path, text): (&String, &String)| {
         let bytes = Encoding::Base64.decode(text.as_bytes());
@@ -165,20 +182,6 @@ fn convert_scenario<L: Lower>(
         }
     };
     Ok((program, Script { plan: Arc::new(plan), sharer }))
-}
-
-/// Checks that a lane could run the scenario against some target. Returns the step that counts as an
-/// operation; `None` if the scenario's operations have counted steps of their own.
-pub(crate) fn check<L: Lower>(
-    lower: &L,
-    spec: &ScenarioSpec,
-    people: Option<Arc<dyn People>>,
-    tables: &Tables,
-) -> Result<Option<String>, Problems> {
-    let owns = L::PROTOCOL == Protocol::Http;
-    let sources = DataSources { tables: spec.own(tables), people, keys: Choice::default(), owns };
-    let (program, _) = convert(lower, spec, 0, "", &sources, (1, 0))?;
-    Ok(program.counts)
 }
 
 #[derive(Clone, Copy)]
@@ -214,7 +217,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     /// no step that may be skipped. An operation without data on a connection that outlives passes is not a
     /// pass.
     fn as_pass(&self) -> Option<Pass<'c>> {
-        let mut chosen = self.chosen();
+        let mut chosen = self.spec.chosen(self.scenario);
         let (Some((number, operation)), None) = (chosen.next(), chosen.next()) else { return None };
         let ([connection], []) = (&self.connections[..], &self.shared[..]) else { return None };
         let is_people = |data: &Data| matches!(data.rows, Rows::Seeded | Rows::New) && data.deal.is_none();
@@ -236,23 +239,13 @@ impl<'c, L: Lower> Converting<'c, L> {
         is_pass.then_some(pass)
     }
 
-    /// The operations to run, with their numbers.
-    fn chosen(&self) -> impl Iterator<Item = (usize, &'c scenario::Operation)> + use<'c, L> {
-        let only = self.spec.operation.as_deref();
-        self.scenario
-            .operations
-            .iter()
-            .enumerate()
-            .filter(move |(_, operation)| only.is_none_or(|name| name == operation.name))
-    }
-
     /// The program of an operation that is a pass.
     fn pass(&self, pass: &Pass<'c>) -> Result<ProgramSpec<L::Request>> {
         let Pass { number, operation, connection } = *pass;
         let block = Block { operation: Some(number), repeats: Vec::new() };
         let scale = self.spec.scale(self.scenario, operation);
         let mut draws = vec![Draw::Iteration];
-        draws.extend(self.plan.draws(&block)?);
+        draws.extend(self.plan.draws(&block));
         let mut own = self.head(&block, draws);
         own.extend(self.iteration(&block, &operation.steps, scale)?);
         own = self.prepared(own);
@@ -278,12 +271,12 @@ impl<'c, L: Lower> Converting<'c, L> {
 
     fn steps(&self) -> Result<Steps<L::Request>> {
         let mut branches = Vec::new();
-        for (number, operation) in self.chosen() {
+        for (number, operation) in self.spec.chosen(self.scenario) {
             let block = Block { operation: Some(number), repeats: Vec::new() };
             let scale = self.spec.scale(self.scenario, operation);
             let mut steps = self.iteration(&block, &operation.steps, scale)?;
             let mut draws = vec![Draw::Iteration];
-            draws.extend(self.plan.draws(&block)?);
+            draws.extend(self.plan.draws(&block));
             steps.splice(..0, self.head(&block, draws));
             let given_back = self.plan.given_back(block.operation);
             if !given_back.is_empty() {
@@ -365,7 +358,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         }
         let block = Block::default();
         let mut steps = self.iteration(&block, &self.scenario.start, 1.0)?;
-        steps.splice(..0, self.head(&block, self.plan.draws(&block)?));
+        steps.splice(..0, self.head(&block, self.plan.draws(&block)));
         Ok(Some(program::Step::Once { name: START.to_owned(), steps }))
     }
 
@@ -450,7 +443,7 @@ impl<'c, L: Lower> Converting<'c, L> {
                 };
                 let mut draws: Vec<_> =
                     list.iter().map(|&(list, place)| Draw::Element { list, place }).collect();
-                draws.extend(self.plan.draws(&inner)?);
+                draws.extend(self.plan.draws(&inner));
                 draws.extend(self.plan.forgotten(scenario::captured(inner_steps), &inner));
                 let mut steps = self.head(&inner, draws);
                 for (number, step) in inner_steps.iter().enumerate() {
@@ -466,8 +459,9 @@ impl<'c, L: Lower> Converting<'c, L> {
                 let connection = connection(self.scenario, &step.on)?;
                 out.extend(self.switch_to(connection));
                 // If requests open connections, kept connections need no steps of their own.
-                let is_kept = L::CONNECTS != Connects::Steps && self.spec.keepalive;
-                let for_step = connection.lives == Lifetime::Step && self.lower.keeps() && !is_kept;
+                let connects = self.lower.connects();
+                let is_kept = connects != Connects::Steps && self.spec.keepalive;
+                let for_step = connection.lives == Lifetime::Step && connects != Connects::Always && !is_kept;
                 if for_step {
                     out.extend(self.open(connection, block)?);
                 } else if self.is_unbound(connection, block) {
@@ -513,7 +507,7 @@ impl<'c, L: Lower> Converting<'c, L> {
 
     /// The steps that open a connection, with its first requests.
     fn open(&self, connection: &Connection, block: &Block) -> Result<Steps<L::Request>> {
-        if !self.lower.keeps() {
+        if self.lower.connects() == Connects::Always {
             // Each request opens its own connection.
             return Ok(Vec::new());
         }
@@ -561,11 +555,8 @@ fn uses(step: &Step, name: &str) -> bool {
 
 /// The connections that the operations to run use, by place.
 fn connections_of<'s>(scenario: &'s Scenario, spec: &ScenarioSpec) -> Vec<&'s Connection> {
-    let chosen = scenario
-        .operations
-        .iter()
-        .filter(|operation| spec.operation.as_ref().is_none_or(|name| *name == operation.name));
-    let steps: Vec<_> = chosen.flat_map(|operation| &operation.steps).chain(&scenario.start).collect();
+    let chosen = spec.chosen(scenario).flat_map(|(_, operation)| &operation.steps);
+    let steps: Vec<_> = chosen.chain(&scenario.start).collect();
     let is_used = |connection: &&Connection| {
         steps.iter().any(|step| uses(step, &connection.name) || closes(step, &connection.name))
     };

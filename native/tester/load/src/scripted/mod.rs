@@ -4,21 +4,21 @@
 //! opening and closing of connections. The protocol compiles the steps to requests ([`Lower`]). `fill`
 //! provides rows and values.
 
+mod capture;
 mod convert;
 mod hide;
 mod sent;
 
+pub(crate) use capture::{Capture, captures};
 pub(crate) use hide::hide;
-pub(crate) use sent::{about, rest};
+pub(crate) use sent::{about, rest, texts_of};
 
-pub(crate) use convert::{Lower, Place, check, connection, convert, one_of, think};
+pub(crate) use convert::{Lower, Place, connection, convert, one_of, think};
 
 use std::sync::Arc;
 
-use scenario::Take;
-
 use crate::choose::deal::Sharer;
-use crate::fill::{LaneData, NoRow, Plan, Preparation, RowDealers};
+use crate::fill::{LaneData, NoRow, Plan, Preparation, RowDealers, Text};
 use crate::protocol::Encoded;
 use crate::record::report::Report;
 
@@ -41,17 +41,22 @@ impl Running {
         Self { plan: script.plan.clone(), dealers }
     }
 
-    /// Adds the user, the rows of the request, and the captures of its answer.
-    pub(crate) fn describe(
+    /// A report of a request: its text, the rest of its values, the user, the rows, and the captures.
+    pub(crate) fn report<F>(
         &self,
         memory: &Memory,
         operation: Option<usize>,
-        captures: impl Iterator<Item = usize>,
-        report: &mut Report,
-    ) {
-        (report.user, report.iteration) = memory.data.user_and_iteration();
-        report.rows = self.plan.rows_of(operation, &memory.data);
-        report.captured = captures.filter_map(|place| self.plan.captured_into(place, &memory.data)).collect();
+        captures: &[Capture<F>],
+        texts: [&Text; 2],
+        rng: &mut fastrand::Rng,
+    ) -> Report {
+        let text = |text| String::from_utf8_lossy(&self.plan.written(text, &memory.data, rng)).into_owned();
+        let [request, rest] = texts.map(text);
+        let (user, iteration) = memory.data.user_and_iteration();
+        let captures =
+            captures.iter().filter_map(|capture| self.plan.captured_into(capture.place, &memory.data));
+        let (captured, rows) = (captures.collect(), self.plan.rows_of(operation, &memory.data));
+        Report { request, rest, user, iteration, rows, captured, ..Report::default() }
     }
 
     /// Draws rows and values for the following steps; the lane has `taken` a person to add. Nothing is sent.
@@ -81,10 +86,8 @@ pub(crate) struct Memory {
     pub(crate) script: usize,
     /// Whether a request without an answer is in flight that must not be retried: a change, or a bind.
     pub(crate) changing: bool,
-    /// Captures of the current answer that have a value, one bit each.
-    pub(crate) captured: u64,
-    /// For each random capture the number of values so far.
-    pub(crate) value_counts: Vec<u64>,
+    /// The number of values of each capture of the current answer.
+    value_counts: Vec<u64>,
     /// Whether a list exceeded its limit.
     pub(crate) too_many: bool,
     /// The state of a paged search.
@@ -103,16 +106,6 @@ pub(crate) enum Differs {
 }
 
 impl Memory {
-    /// Keeps the file's default for a capture without a value.
-    pub(crate) fn keep_default(&mut self, place: usize, take: Take, texts: &[Vec<u8>]) {
-        if take == Take::All {
-            self.data.list_is_known(place);
-            self.too_many |= !texts.iter().all(|text| self.data.add(place, text));
-        } else {
-            self.data.keep(place, texts.first().map_or(&b""[..], Vec::as_slice));
-        }
-    }
-
     /// Gives up a request that was never answered. The target may still perform or may have refused the
     /// request, so no other lane gets its rows.
     #[inline]

@@ -12,16 +12,21 @@ use wire::ldap::Scope;
 /// Shorter secrets of the file are not hidden elsewhere, because too much other text would be hidden as well.
 const LEAST_SECRET: usize = 4;
 
+/// The texts of a step, after the header lines of the whole file that its request does not replace.
+pub(crate) fn texts_of<'s>(step: &'s Step, common: &'s [Named]) -> Vec<StepText<'s>> {
+    let own = step.texts();
+    let mut texts = if matches!(step.verb, Verb::Request(_)) { header_texts(common) } else { Vec::new() };
+    texts.retain(|text| !own.iter().any(|other| other.key.eq_ignore_ascii_case(&text.key)));
+    texts.extend(own);
+    texts
+}
+
 /// A step's request without its verb and subject, and the secrets that are written in the file. `common` are
 /// header lines of the whole file.
 pub(crate) fn rest(step: &Step, common: &[Named]) -> (Template, Vec<String>) {
     let mut line = Line::default();
-    let texts = step.texts();
-    let is_own = |key: &str| texts.iter().any(|text| text.key.eq_ignore_ascii_case(key));
-    let common = header_texts(common).into_iter().filter(|text| !is_own(&text.key));
-    let common: Vec<_> = if matches!(step.verb, Verb::Request(_)) { common.collect() } else { Vec::new() };
-    let sent = texts.iter().filter(|text| text.place == Place::Sent);
-    common.iter().chain(sent).for_each(|text| line.sent(text));
+    let texts = texts_of(step, common);
+    texts.iter().filter(|text| text.place == Place::Sent).for_each(|text| line.sent(text));
     match &step.verb {
         Verb::Search(search) => {
             let scope = match search.scope {
