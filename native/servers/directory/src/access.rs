@@ -1,8 +1,7 @@
 //! Access control. By default every client may do everything, as on the paper's server; therefore the server
 //! listens on loopback by default.
 
-use wire::ldap::ResultCode;
-use wire::ldap::filter::{Filter, Kind};
+use wire::ldap::{Filter, ResultCode};
 
 use crate::auth::is_password;
 use crate::identity::Identity;
@@ -45,17 +44,10 @@ pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity) -> bool 
 
 /// Whether a filter tests passwords. Substring filters would reveal a password letter by letter.
 pub(crate) fn probes_password(filter: Filter<'_>) -> bool {
-    match filter.kind() {
-        Kind::And(filters) | Kind::Or(filters) => filters.iter().any(probes_password),
-        Kind::Not(filter) => probes_password(filter),
-        Kind::Present(name) | Kind::Substrings(name, _) => is_password(name),
-        Kind::Equality(assertion)
-        | Kind::GreaterOrEqual(assertion)
-        | Kind::LessOrEqual(assertion)
-        | Kind::Approx(assertion) => is_password(assertion.attribute),
-        // A matching rule without an attribute applies to every attribute (RFC 4511 section 4.5.1.7.7).
-        Kind::Extensible(extensible) => extensible.attribute.is_none_or(is_password),
-    }
+    let mut probes = false;
+    // A matching rule without an attribute applies to every attribute (RFC 4511 section 4.5.1.7.7).
+    filter.for_each_item(&mut |attribute, _| probes |= attribute.is_none_or(is_password));
+    probes
 }
 
 /// The refusal of a filter or compare on passwords.

@@ -1,36 +1,33 @@
 //! Refuses requests beyond the limits.
 
-use wire::ldap::{Filter, Operation, ResultCode, Selection, op};
+use wire::ldap::{Filter, Operation, ResultCode, Selection};
 
 use crate::limits::Limits;
 use crate::store::Refusal;
 
-/// The refusal of a request beyond a limit, and the tag of the answer.
+/// The refusal of a request beyond a limit.
 #[inline]
-pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<(u8, Refusal)> {
-    let (tag, name) = match operation {
-        Operation::Search(search) => (op::SEARCH_DONE, search.base.len()),
-        Operation::Bind(bind) => (op::BIND_RESPONSE, bind.name.len()),
-        Operation::Add(add) => (op::ADD_RESPONSE, add.dn.len()),
-        Operation::Delete(dn) => (op::DELETE_RESPONSE, dn.len()),
-        Operation::Modify(modify) => (op::MODIFY_RESPONSE, modify.dn.len()),
+pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<Refusal> {
+    let name = match operation {
+        Operation::Search(search) => search.base.len(),
+        Operation::Bind(bind) => bind.name.len(),
+        Operation::Add(add) => add.dn.len(),
+        Operation::Delete(dn) => dn.len(),
+        Operation::Modify(modify) => modify.dn.len(),
         Operation::ModifyDn(modify) => {
             let renamed = modify.new_rdn.len() + modify.new_superior.map_or(0, <[u8]>::len);
-            (op::MODIFY_DN_RESPONSE, modify.dn.len().max(renamed))
+            modify.dn.len().max(renamed)
         }
-        Operation::Compare(compare) => (op::COMPARE_RESPONSE, compare.dn.len()),
-        Operation::Unbind | Operation::Abandon(_) | Operation::Extended(_) => return None,
+        Operation::Compare(compare) => compare.dn.len(),
+        Operation::Unbind | Operation::Abandon(_) | Operation::Extended(_) => 0,
     };
     if name > limits.name_bytes {
-        return Some((
-            tag,
-            refused(format!("a name of {name} bytes, over the limit of {}", limits.name_bytes)),
-        ));
+        return Some(refused(format!("a name of {name} bytes, over the limit of {}", limits.name_bytes)));
     }
     match operation {
-        Operation::Search(search) => filter(search.filter, limits)
-            .or_else(|| selection(search.attributes, limits))
-            .map(|refusal| (tag, refusal)),
+        Operation::Search(search) => {
+            filter(search.filter, limits).or_else(|| selection(search.attributes, limits))
+        }
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ use wire::ldap::{Attributes, Filter, ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
 use crate::domain;
+use crate::filter::Subject;
 use crate::scan::compile;
 use crate::schema::{Schema, Usage};
 use crate::session::Session;
@@ -152,7 +153,8 @@ impl Special {
         let effort = &mut turn.scratch.store.effort;
         effort.begin(turn.settings.limits.filter_work);
         let schema = turn.access.read().schema();
-        turn.scratch.filter.matches(schema, self.dn.as_bytes(), Attributes(&list), effort)
+        let (dn, attributes) = (self.dn.as_bytes(), Attributes(&list));
+        turn.scratch.filter.matches(&Subject { schema, dn, attributes, computed: None }, effort)
     }
 
     fn write(&self, search: &SearchRequest<'_>, schema: &Schema, out: &mut Vec<u8>) {

@@ -67,25 +67,6 @@ impl Turn<'_> {
         self.slice.begin();
         self.slice.is_over()
     }
-
-    /// Removes up to `budget` expired entries; returns their number.
-    pub(crate) fn expire(&mut self, budget: usize) -> usize {
-        let now = self.seconds();
-        if self.access.read().counts().dynamic == 0 {
-            return 0;
-        }
-        self.access.write().expire(now, budget)
-    }
-
-    /// Does up to `budget` entries' worth of postponed work on the indexes; true if work is left.
-    pub(crate) fn maintain(&mut self, budget: usize) -> bool {
-        if !self.access.read().wants_maintenance() {
-            return false;
-        }
-        let store = self.access.write();
-        store.maintain(budget);
-        store.wants_maintenance()
-    }
 }
 
 /// The store's lock. It is taken at the first use, kept for the following messages, and released before

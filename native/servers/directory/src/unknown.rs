@@ -4,7 +4,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use wire::ldap::SearchRequest;
-use wire::ldap::filter::{Filter, Kind};
 
 use crate::schema::{IN_CHAIN, Schema, rule};
 
@@ -18,7 +17,12 @@ pub(crate) struct UnknownNames(Mutex<Vec<String>>);
 impl UnknownNames {
     /// Notes the unknown names of a search.
     pub(crate) fn note(&self, schema: &Schema, search: &SearchRequest<'_>) {
-        self.note_filter(schema, search.filter);
+        search.filter.for_each_item(&mut |attribute, matching_rule| {
+            if let Some(name) = matching_rule.filter(|name| *name != IN_CHAIN && rule(name).is_none()) {
+                self.add("matching rule", name);
+            }
+            attribute.into_iter().for_each(|name| self.note_attribute(schema, name));
+        });
         let special = [&b"*"[..], b"+", b"1.1"];
         for name in search.attributes.iter().filter(|name| !special.contains(name)) {
             self.note_attribute(schema, name);
@@ -28,26 +32,6 @@ impl UnknownNames {
     /// All unknown names, with their kinds.
     pub(crate) fn list(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn note_filter(&self, schema: &Schema, filter: Filter<'_>) {
-        match filter.kind() {
-            Kind::And(filters) | Kind::Or(filters) => {
-                filters.iter().for_each(|filter| self.note_filter(schema, filter));
-            }
-            Kind::Not(filter) => self.note_filter(schema, filter),
-            Kind::Present(name) | Kind::Substrings(name, _) => self.note_attribute(schema, name),
-            Kind::Equality(assertion)
-            | Kind::GreaterOrEqual(assertion)
-            | Kind::LessOrEqual(assertion)
-            | Kind::Approx(assertion) => self.note_attribute(schema, assertion.attribute),
-            Kind::Extensible(extensible) => {
-                if let Some(name) = extensible.rule.filter(|name| *name != IN_CHAIN && rule(name).is_none()) {
-                    self.add("matching rule", name);
-                }
-                extensible.attribute.iter().for_each(|name| self.note_attribute(schema, name));
-            }
-        }
     }
 
     fn note_attribute(&self, schema: &Schema, name: &[u8]) {

@@ -1,5 +1,7 @@
 //! Compiles decoded filters to nodes.
 
+use std::cmp::Ordering;
+
 use wire::ldap::Filter;
 use wire::ldap::filter::{Assertion, Extensible, Kind, Piece, pieces};
 
@@ -54,12 +56,8 @@ impl CompiledFilter {
                 let target = self.known.target(schema, attribute)?.1;
                 Some(Item { target, test: Test::Present })
             }
-            Kind::GreaterOrEqual(assertion) => {
-                self.ordering(schema, assertion, |matching, normal| Test::AtLeast { matching, normal })
-            }
-            Kind::LessOrEqual(assertion) => {
-                self.ordering(schema, assertion, |matching, normal| Test::AtMost { matching, normal })
-            }
+            Kind::GreaterOrEqual(assertion) => self.ordering(schema, assertion, Ordering::is_ge),
+            Kind::LessOrEqual(assertion) => self.ordering(schema, assertion, Ordering::is_le),
             Kind::Substrings(attribute, pieces) => {
                 let (id, target) = self.known.target(schema, attribute)?;
                 let matching = schema.attribute(id).substrings?.matching;
@@ -77,7 +75,7 @@ impl CompiledFilter {
         let matching = schema.attribute(id).equality?.matching;
         let test = if schema.is_object_class(id) {
             let class = self.known.class(schema, assertion.value.trim_ascii());
-            Test::Class { raw: self.keep(assertion.value), class }
+            Test::Class { raw: Span::push(assertion.value, &mut self.bytes), class }
         } else {
             self.equal(schema, matching, assertion.value)?
         };
@@ -86,7 +84,7 @@ impl CompiledFilter {
 
     #[inline]
     fn equal(&mut self, schema: &Schema, matching: Matching, value: &[u8]) -> Option<Test> {
-        let raw = self.keep(value);
+        let raw = Span::push(value, &mut self.bytes);
         let normal = self.normal(schema, matching, value)?;
         Some(Test::Equal { matching, raw, normal })
     }
@@ -95,12 +93,12 @@ impl CompiledFilter {
         &mut self,
         schema: &Schema,
         assertion: Assertion<'_>,
-        test: impl Fn(Matching, Span) -> Test,
+        accepts: fn(Ordering) -> bool,
     ) -> Option<Item> {
         let (id, target) = self.known.target(schema, assertion.attribute)?;
         let matching = schema.attribute(id).ordering?.matching;
         let normal = self.normal(schema, matching, assertion.value)?;
-        Some(Item { target, test: test(matching, normal) })
+        Some(Item { target, test: Test::Ordered { matching, normal, accepts } })
     }
 
     /// RFC 4511 section 4.5.1.7.7.
@@ -121,7 +119,10 @@ impl CompiledFilter {
         let matching = rule.matching;
         let test = match rule.role {
             Role::Equality => self.equal(schema, matching, filter.value)?,
-            Role::Ordering => Test::Before { matching, normal: self.normal(schema, matching, filter.value)? },
+            Role::Ordering => {
+                let normal = self.normal(schema, matching, filter.value)?;
+                Test::Ordered { matching, normal, accepts: Ordering::is_lt }
+            }
             Role::Substrings => {
                 // RFC 4517 section 3.3.30: asterisks separate the pieces.
                 let pieces = self.pieces(matching, pieces(filter.value.split(|&byte| byte == b'*')))?;
@@ -150,36 +151,25 @@ impl CompiledFilter {
     }
 
     fn pieces<'p>(&mut self, matching: Matching, pieces: impl Iterator<Item = Piece<'p>>) -> Option<Span> {
-        let start = self.pieces.len() as u32;
+        let start = self.pieces.len();
         for piece in pieces {
             let (kind, text) = match piece {
                 Piece::Initial(text) => (PieceKind::Initial, text),
                 Piece::Any(text) => (PieceKind::Any, text),
                 Piece::Final(text) => (PieceKind::Final, text),
             };
-            let before = self.bytes.len() as u32;
+            let before = self.bytes.len();
             if !matching.prepare_piece(kind, text, &mut self.bytes) {
                 return None;
             }
-            let text = Span { start: before, end: self.bytes.len() as u32 };
-            self.pieces.push(PieceSpan { kind, text });
+            self.pieces.push(PieceSpan { kind, text: Span::since(before, &self.bytes) });
         }
-        Some(Span { start, end: self.pieces.len() as u32 })
-    }
-
-    #[inline]
-    fn keep(&mut self, bytes: &[u8]) -> Span {
-        let start = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(bytes);
-        Span { start, end: self.bytes.len() as u32 }
+        Some(Span::since(start, &self.pieces))
     }
 
     #[inline]
     fn normal(&mut self, schema: &Schema, matching: Matching, value: &[u8]) -> Option<Span> {
-        let start = self.bytes.len() as u32;
-        if !matching.normalise(schema, value, &mut self.bytes) {
-            return None;
-        }
-        Some(Span { start, end: self.bytes.len() as u32 })
+        let start = self.bytes.len();
+        matching.normalise(schema, value, &mut self.bytes).then(|| Span::since(start, &self.bytes))
     }
 }

@@ -1,7 +1,5 @@
 //! Evaluates a compiled filter on an entry.
 
-use std::cmp::Ordering;
-
 use wire::dn::Dn;
 use wire::ldap::Attributes;
 use wire::ldap::attributes::Values;
@@ -17,7 +15,7 @@ const SHORT_BYTES: usize = 1 << 10;
 
 /// The three values of RFC 4511 section 4.5.1.7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Truth {
+enum Truth {
     True,
     False,
     Undefined,
@@ -48,22 +46,10 @@ pub(crate) struct Computed<'s> {
 }
 
 impl CompiledFilter {
-    /// Whether the filter is true of an entry outside the store, such as the root DSE.
-    pub(crate) fn matches(
-        &self,
-        schema: &Schema,
-        dn: &[u8],
-        attributes: Attributes<'_>,
-        effort: &mut Effort,
-    ) -> bool {
-        let subject = Subject { schema, dn, attributes, computed: None };
-        self.evaluate(&subject, effort) == Truth::True
-    }
-
-    /// Evaluates the filter on an entry. A filter that was never compiled is Undefined.
+    /// Whether the filter is true of an entry. A filter that was never compiled is Undefined.
     #[inline]
-    pub(crate) fn evaluate(&self, subject: &Subject<'_>, effort: &mut Effort) -> Truth {
-        self.node(0, subject, effort).0
+    pub(crate) fn matches(&self, subject: &Subject<'_>, effort: &mut Effort) -> bool {
+        self.node(0, subject, effort).0 == Truth::True
     }
 
     /// The value of the node at `at`, and the index of the next node. Depth is bounded by
@@ -170,17 +156,13 @@ impl CompiledFilter {
             }
         }
         let Some(forms) = list.prepare(schema, values, form, budget) else { return false };
-        let matching = form.0;
-        let compared = |form: Option<&[u8]>, normal: Span| {
-            form.map(|form| compare(matching, form, normal.of(&self.bytes)))
-        };
         match *test {
-            Test::Equal { normal, .. } => forms.holds(matching, normal.of(&self.bytes)),
-            Test::AtLeast { normal, .. } => {
-                compared(forms.iter().next_back(), normal).is_some_and(Ordering::is_ge)
+            Test::Equal { matching, normal, .. } => forms.holds(matching, normal.of(&self.bytes)),
+            // The forms are sorted, so if any form is accepted, the first or the last is.
+            Test::Ordered { matching, normal, accepts } => {
+                let mut ends = forms.iter().next().into_iter().chain(forms.iter().next_back());
+                ends.any(|form| accepts(compare(matching, form, normal.of(&self.bytes))))
             }
-            Test::AtMost { normal, .. } => compared(forms.iter().next(), normal).is_some_and(Ordering::is_le),
-            Test::Before { normal, .. } => compared(forms.iter().next(), normal).is_some_and(Ordering::is_lt),
             Test::Pieces { pieces, .. } => forms.iter().any(|value| self.has_pieces(value, pieces, budget)),
             Test::Present | Test::Class { .. } | Test::Bits { .. } => false,
         }
@@ -273,14 +255,9 @@ impl CompiledFilter {
             Test::Pieces { matching, pieces } => {
                 matching.prepare_for_pieces(schema, value, buffer) && self.has_pieces(buffer, pieces, budget)
             }
-            Test::AtLeast { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_ge)
-            }
-            Test::AtMost { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_le)
-            }
-            Test::Before { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_lt)
+            Test::Ordered { matching, normal, accepts } => {
+                matching.normalise(schema, value, buffer)
+                    && accepts(compare(matching, buffer, normal.of(&self.bytes)))
             }
         }
     }
@@ -291,10 +268,7 @@ const fn form(test: &Test) -> Option<(Matching, Form)> {
     match *test {
         Test::Present | Test::Class { .. } | Test::Bits { .. } => None,
         Test::Pieces { matching, .. } => Some((matching, Form::Pieces)),
-        Test::Equal { matching, .. }
-        | Test::AtLeast { matching, .. }
-        | Test::AtMost { matching, .. }
-        | Test::Before { matching, .. } => Some((matching, Form::Normal)),
+        Test::Equal { matching, .. } | Test::Ordered { matching, .. } => Some((matching, Form::Normal)),
     }
 }
 
@@ -306,28 +280,10 @@ fn class_matches(schema: &Schema, value: &[u8], asserted: &[u8], class: Option<u
     }
 }
 
-fn order(
-    matching: Matching,
-    schema: &Schema,
-    value: &[u8],
-    normal: &[u8],
-    buffer: &mut Vec<u8>,
-) -> Option<Ordering> {
-    buffer.clear();
-    matching.normalise(schema, value, buffer).then(|| compare(matching, buffer, normal))
-}
-
 /// Whether a matching rule applies to an attribute of this name: the attribute has the same rule, or both
 /// rules compare text, case-sensitively or not.
 fn fits(schema: &Schema, test: &Test, name: &[u8]) -> bool {
-    let (Test::Equal { matching, .. }
-    | Test::AtLeast { matching, .. }
-    | Test::AtMost { matching, .. }
-    | Test::Before { matching, .. }
-    | Test::Pieces { matching, .. }) = test
-    else {
-        return false;
-    };
+    let Some((matching, _)) = form(test) else { return false };
     let rule = schema.resolve(name).and_then(|id| schema.attribute(id).equality);
-    rule.is_some_and(|rule| rule.matching.is_text() && matching.is_text() || rule.matching == *matching)
+    rule.is_some_and(|rule| rule.matching.is_text() && matching.is_text() || rule.matching == matching)
 }

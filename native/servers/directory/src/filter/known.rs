@@ -69,8 +69,7 @@ impl Known {
             return Some(*class);
         }
         let class = schema.class_number(name)?;
-        let name = self.keep(name);
-        self.classes.push((name, class));
+        self.classes.push((Span::push(name, &mut self.bytes), class));
         Some(class)
     }
 
@@ -87,29 +86,22 @@ impl Known {
 
     fn resolve(&mut self, schema: &Schema, description: &[u8]) -> Option<(AttributeId, Target)> {
         let id = schema.resolve(description)?;
-        let name = self.keep(schema.canonical_name(id).as_bytes());
-        let start = self.names.len() as u32;
+        let name = Span::push(schema.canonical_name(id).as_bytes(), &mut self.bytes);
+        let start = self.names.len();
         for &subtype in schema.subtypes(id).iter().filter(|subtype| **subtype != id) {
-            let name = self.keep(schema.canonical_name(subtype).as_bytes());
-            self.names.push(name);
+            self.names.push(Span::push(schema.canonical_name(subtype).as_bytes(), &mut self.bytes));
         }
-        let asked = self.keep(description);
+        let asked = Span::push(description, &mut self.bytes);
         let has_options = base(description).len() < description.len();
         let target = Target {
             attribute: Some(id),
             computed: Operational::of(schema, id),
             name,
-            subtypes: Span { start, end: self.names.len() as u32 },
+            subtypes: Span::since(start, &self.names),
             options: if has_options { asked } else { Span::default() },
             dn_attributes: false,
         };
         self.descriptions.push((asked, id, target));
         Some((id, target))
-    }
-
-    fn keep(&mut self, bytes: &[u8]) -> Span {
-        let start = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(bytes);
-        Span { start, end: self.bytes.len() as u32 }
     }
 }

@@ -5,7 +5,7 @@ mod evaluate;
 mod known;
 mod node;
 
-pub(crate) use evaluate::{Computed, Subject, Truth};
+pub(crate) use evaluate::{Computed, Subject};
 pub(crate) use node::{Item, Node, Test};
 
 use crate::matching::PieceKind;

@@ -1,5 +1,7 @@
 //! The nodes of compiled filters.
 
+use std::cmp::Ordering;
+
 use crate::matching::PieceKind;
 use crate::schema::{AttributeId, Matching};
 use crate::store::Operational;
@@ -7,11 +9,25 @@ use crate::store::Operational;
 /// A range of one of the compiled filter's buffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    pub(super) start: u32,
-    pub(super) end: u32,
+    start: u32,
+    end: u32,
 }
 
 impl Span {
+    /// The range of what was appended to a buffer after its length was `start`.
+    #[inline]
+    pub(super) const fn since<T>(start: usize, buffer: &[T]) -> Self {
+        Self { start: start as u32, end: buffer.len() as u32 }
+    }
+
+    /// Appends to a buffer.
+    #[inline]
+    pub(super) fn push(bytes: &[u8], buffer: &mut Vec<u8>) -> Self {
+        let start = buffer.len();
+        buffer.extend_from_slice(bytes);
+        Self::since(start, buffer)
+    }
+
     #[inline]
     pub(super) const fn is_empty(self) -> bool {
         self.start == self.end
@@ -78,19 +94,12 @@ pub(crate) enum Test {
         raw: Span,
         class: Option<u16>,
     },
-    /// The value is equal to the assertion or after it. With `AtMost` the value is equal or before, with
-    /// `Before` it is before.
-    AtLeast {
+    /// The order of the value and the assertion, such as [`Ordering::is_ge`] for values that are equal to the
+    /// assertion or after it.
+    Ordered {
         matching: Matching,
         normal: Span,
-    },
-    AtMost {
-        matching: Matching,
-        normal: Span,
-    },
-    Before {
-        matching: Matching,
-        normal: Span,
+        accepts: fn(Ordering) -> bool,
     },
     Pieces {
         matching: Matching,

@@ -27,14 +27,12 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         answer::notice(&mut turn.out, ResultCode::PROTOCOL_ERROR, "a request with message id 0");
         return Step::Abort;
     }
-    if let Some(refusal) = in_the_clear(session, &request.operation, turn) {
+    let refusal = in_the_clear(session, &request.operation, turn)
+        .or_else(|| request_bounds::refusal(&request.operation, &turn.settings.limits));
+    if let Some(refusal) = refusal {
         if let Some((id, tag)) = answer_address(message) {
             answer::refusal(&mut turn.out, id, tag, &refusal);
         }
-        return Step::Next;
-    }
-    if let Some((tag, refusal)) = request_bounds::refusal(&request.operation, &turn.settings.limits) {
-        answer::refusal(&mut turn.out, request.id, tag, &refusal);
         return Step::Next;
     }
     if !may_take_long && long::takes_long(&request.operation, turn) {

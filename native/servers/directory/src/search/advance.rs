@@ -1,7 +1,7 @@
 //! Advancing a search by one step.
 
 use super::{Budget, Cursor, Progress, Reach};
-use crate::filter::{CompiledFilter, Computed, Subject, Truth};
+use crate::filter::{CompiledFilter, Computed, Subject};
 use crate::store::body;
 use crate::store::{Effort, EntryId, Scratch, Store, UnixSeconds};
 
@@ -100,7 +100,6 @@ impl Store {
         }
         let (dn, attributes) = body::split(self.body_of(slot));
         let computed = Some(Computed { store: self, id, slot, now });
-        let subject = Subject { schema: &self.schema, dn, attributes, computed };
-        filter.evaluate(&subject, effort) == Truth::True
+        filter.matches(&Subject { schema: &self.schema, dn, attributes, computed }, effort)
     }
 }

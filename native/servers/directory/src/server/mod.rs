@@ -2,21 +2,19 @@
 //! service, and the start and stop of a directory.
 
 mod service;
-mod shared;
 mod upkeep;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use crossbeam_utils::sync::ShardedLock;
 use net::{Mailboxes, Server};
 use people::{Groups, Population, Profile};
 use tls::Acceptor;
 
 use self::service::LdapService;
-use self::shared::Shared;
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::domain::Domain;
@@ -25,7 +23,7 @@ use crate::load::{self, LoadError};
 use crate::schema::{ACTIVE_DIRECTORY, Schema, SchemaError};
 use crate::settings::{self, Settings, normal};
 use crate::slow_binds::SlowBinds;
-use crate::stats::Stats;
+use crate::stats::{Counters, Published, Stats};
 use crate::store::Store;
 
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +51,16 @@ pub enum StartError {
 pub struct Running {
     server: Server,
     shared: Arc<Shared>,
+}
+
+/// The shared state of a directory's threads.
+#[derive(Debug)]
+struct Shared {
+    store: ShardedLock<Store>,
+    settings: Settings,
+    slow_binds: Arc<SlowBinds>,
+    clock: Clock,
+    published: Box<[Published]>,
 }
 
 /// Fills a directory and serves it.
@@ -96,7 +104,13 @@ pub fn start_with(
         config.limits.slow_hash_bytes,
         Duration::from_millis(config.limits.slow_hash_ms),
     );
-    let shared = Arc::new(Shared::new(store, settings, slow_binds, clock, config.threads));
+    let shared = Arc::new(Shared {
+        store: ShardedLock::new(store),
+        settings,
+        slow_binds,
+        clock,
+        published: (0..config.threads).map(|_| Published::default()).collect(),
+    });
     for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
         let shared = Arc::clone(&shared);
         server.spawn("directory", reactor, move |reactor| {
@@ -141,7 +155,13 @@ impl Running {
 
     /// The counters so far.
     pub fn stats(&self) -> Stats {
-        self.shared.stats(self.server.traffic())
+        let counts = self.shared.store.read().unwrap_or_else(PoisonError::into_inner).counts();
+        Stats {
+            traffic: self.server.traffic(),
+            served: Counters::sum(&self.shared.published),
+            entries: counts.entries,
+            answer_bytes: counts.body_bytes,
+        }
     }
 
     /// Unknown attributes and matching rules that clients of a domain have requested.
@@ -151,10 +171,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Each thread ends after its current message, even if further messages wait.
     fn drop(&mut self) {
-        // Relaxed: no other data depends on the flag; `Server::stop` joins the threads.
-        self.shared.stopping.store(true, Relaxed);
         self.shared.slow_binds.stop();
         self.server.stop();
     }

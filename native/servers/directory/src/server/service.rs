@@ -1,7 +1,6 @@
 //! LDAP as a service of the socket layer: answers messages, and does periodic work of the store.
 
 use std::net::IpAddr;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Receiver;
 
 use net::{ConnectionId, OUT_BYTES, Rejection, Service, Step, TimeSlice};
@@ -9,7 +8,7 @@ use tls::Acceptor;
 use wire::ldap::ResultCode;
 use wire::ldap::frame::message_length;
 
-use super::shared::Shared;
+use super::Shared;
 use super::upkeep::Upkeep;
 use crate::answer;
 use crate::operation;
@@ -135,10 +134,6 @@ impl Service for LdapService<'_> {
 
     #[inline]
     fn feed(&mut self, session: &mut Session, bytes: &[u8]) -> (usize, Step) {
-        // Relaxed: if the flag is read late, one more message is answered.
-        if self.shared.stopping.load(Relaxed) {
-            return (bytes.len(), Step::Close);
-        }
         let length = match message_length(bytes, session.message_limit(&self.turn)) {
             Ok(Some(length)) => length,
             Ok(None) => return (0, Step::More),
@@ -161,10 +156,6 @@ impl Service for LdapService<'_> {
     }
 
     fn poll_output(&mut self, session: &mut Session) -> Step {
-        // Relaxed: if the flag is read late, one more piece is sent.
-        if self.shared.stopping.load(Relaxed) {
-            return Step::Close;
-        }
         match session.searches.step(&mut self.turn) {
             Step::Later => Step::Later,
             _ if session.waiting.is_some() => Step::Wait,

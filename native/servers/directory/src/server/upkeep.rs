@@ -31,12 +31,21 @@ impl Upkeep {
     pub(super) fn run(&mut self, turn: &mut Turn<'_>) -> bool {
         if self.expires && (turn.now.ms >= self.due_ms || self.behind) {
             self.due_ms = turn.now.ms + INTERVAL_MS;
-            let expired = turn.expire(EXPIRED_AT_ONCE);
+            let now = turn.seconds();
+            let expired = match turn.access.read().counts().dynamic {
+                0 => 0,
+                _ => turn.access.write().expire(now, EXPIRED_AT_ONCE),
+            };
             turn.counters.expired += expired as u64;
             self.behind = expired == EXPIRED_AT_ONCE;
         }
         if self.untidy || turn.access.wrote {
-            self.untidy = turn.maintain(MAINTAINED_AT_ONCE);
+            self.untidy = turn.access.read().wants_maintenance();
+        }
+        if self.untidy {
+            let store = turn.access.write();
+            store.maintain(MAINTAINED_AT_ONCE);
+            self.untidy = store.wants_maintenance();
         }
         self.behind || self.untidy
     }

@@ -24,12 +24,10 @@ pub fn http_date(unix_s: u64) -> String {
 
 /// A time in the format of access logs, in UTC.
 pub fn log_date(unix_s: u64) -> String {
-    let unix_s = i64::try_from(unix_s).unwrap_or(0);
-    let (days, second) = (unix_s / SECONDS_OF_DAY, unix_s % SECONDS_OF_DAY);
-    let (year, month, day) = date_of(days);
-    let month = MONTHS.get(usize::from(month) - 1).copied().unwrap_or_default();
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{day:02}/{month}/{year:04}:{hour:02}:{minute:02}:{second:02} +0000")
+    let date = http_date(unix_s);
+    let mut words = date.split(' ').skip(1);
+    let [day, month, year, time] = std::array::from_fn(|_| words.next().unwrap_or_default());
+    format!("{day}/{month}/{year}:{time} +0000")
 }
 
 /// The time of a date in any of the three forms of RFC 9110 section 5.6.7. Its weekday is not checked.

@@ -22,9 +22,7 @@ impl Verdict<'static> {
 /// Appends a final answer without controls; `tag` is the constant in [`op`] for this kind of answer.
 #[inline]
 pub fn write_result(out: &mut Vec<u8>, id: i32, tag: u8, verdict: &Verdict<'_>) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, tag, |out| write_verdict(out, verdict));
-    });
+    write_operation(out, id, tag, |out| write_verdict(out, verdict));
 }
 
 /// Appends a final answer with controls.
@@ -51,16 +49,14 @@ pub fn write_extended(
     name: Option<&[u8]>,
     value: Option<&[u8]>,
 ) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::EXTENDED_RESPONSE, |out| {
-            write_verdict(out, verdict);
-            if let Some(name) = name {
-                ber::write_element(out, tag::context(10), name);
-            }
-            if let Some(value) = value {
-                ber::write_element(out, tag::context(11), value);
-            }
-        });
+    write_operation(out, id, op::EXTENDED_RESPONSE, |out| {
+        write_verdict(out, verdict);
+        if let Some(name) = name {
+            ber::write_element(out, tag::context(10), name);
+        }
+        if let Some(value) = value {
+            ber::write_element(out, tag::context(11), value);
+        }
     });
 }
 
@@ -71,6 +67,12 @@ pub fn write_entry(out: &mut Vec<u8>, id: i32, body: &[u8]) {
     ber::write_header(out, tag::SEQUENCE, 2 + ber::integer_width(id) + ber::element_size(body.len()));
     ber::write_integer(out, tag::INTEGER, id);
     ber::write_element(out, op::SEARCH_ENTRY, body);
+}
+
+/// Appends an LDAPMessage whose operation has this tag and the content that `fill` appends.
+#[inline]
+pub(super) fn write_operation(out: &mut Vec<u8>, id: i32, tag: u8, fill: impl FnOnce(&mut Vec<u8>)) {
+    write_message(out, id, |out| ber::write_nested(out, tag, fill));
 }
 
 /// Appends an LDAPMessage with the content that `fill` appends.

@@ -158,23 +158,33 @@ impl<'a> Request<'a> {
     /// Decodes a message with the length that [`super::frame::message_length`] returned.
     #[inline]
     pub fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut outer = Reader::new(message);
-        let mut fields = outer.sequence()?;
-        outer.finish()?;
-        let id = message_id(fields.integer(tag::INTEGER)?)?;
-        let element = fields.element()?;
-        let operation = operation(element.tag, element.value)?;
-        let controls = match fields.optional(CONTROLS)? {
-            Some(content) => Controls::decode(content)?,
-            None => Controls::default(),
-        };
-        // RFC 4511 section 4: unknown trailing elements of a sequence are to be ignored.
+        let (id, operation, controls) = decode_message(message, operation)?;
         Ok(Self { id, operation, controls })
     }
 }
 
+/// The id, the operation and the controls of a message (RFC 4511 section 4.1.1). Unknown elements at the end are
+/// ignored (section 4).
+#[inline(always)]
+pub(super) fn decode_message<'a, T>(
+    message: &'a [u8],
+    operation: impl FnOnce(u8, &'a [u8]) -> Result<T, DecodeError>,
+) -> Result<(i32, T, Controls<'a>), DecodeError> {
+    let mut outer = Reader::new(message);
+    let mut fields = outer.sequence()?;
+    outer.finish()?;
+    let id = message_id(fields.integer(tag::INTEGER)?)?;
+    let element = fields.element()?;
+    let operation = operation(element.tag, element.value)?;
+    let controls = match fields.optional(CONTROLS)? {
+        Some(content) => Controls::decode(content)?,
+        None => Controls::default(),
+    };
+    Ok((id, operation, controls))
+}
+
 /// RFC 4511 section 4.1.1.1.
-pub(super) fn message_id(value: i64) -> Result<i32, DecodeError> {
+fn message_id(value: i64) -> Result<i32, DecodeError> {
     i32::try_from(value).ok().filter(|id| *id >= 0).ok_or(DecodeError::BadMessageId(value))
 }
 

@@ -135,6 +135,22 @@ impl<'a> Filter<'a> {
         })
     }
 
+    /// Calls `visit` with the attribute and the matching rule of each term that is no And, Or or Not.
+    pub fn for_each_item(self, visit: &mut impl FnMut(Option<&'a [u8]>, Option<&'a [u8]>)) {
+        match self.kind() {
+            Kind::And(filters) | Kind::Or(filters) => {
+                filters.iter().for_each(|filter| filter.for_each_item(visit))
+            }
+            Kind::Not(filter) => filter.for_each_item(visit),
+            Kind::Present(name) | Kind::Substrings(name, _) => visit(Some(name), None),
+            Kind::Equality(assertion)
+            | Kind::GreaterOrEqual(assertion)
+            | Kind::LessOrEqual(assertion)
+            | Kind::Approx(assertion) => visit(Some(assertion.attribute), None),
+            Kind::Extensible(extensible) => visit(extensible.attribute, extensible.rule),
+        }
+    }
+
     /// The filter's tag and content, for callers that store or hash the filter.
     pub const fn element(self) -> Tlv<'a> {
         self.0

@@ -1,6 +1,6 @@
 //! Encoding of requests. Each function appends a whole message.
 
-use super::answer::write_message;
+use super::answer::{write_message, write_operation};
 use super::attributes::Values;
 use super::control::{CONTROLS, Control, write_control};
 use super::decode::Scope;
@@ -23,25 +23,21 @@ pub struct SearchOptions {
 
 /// Appends a simple bind. Empty name and password bind anonymously.
 pub fn write_bind(out: &mut Vec<u8>, id: i32, version: u8, name: &[u8], password: &[u8]) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::BIND_REQUEST, |out| {
-            ber::write_integer(out, tag::INTEGER, i64::from(version));
-            ber::write_octets(out, name);
-            ber::write_element(out, tag::context(0), password);
-        });
+    write_operation(out, id, op::BIND_REQUEST, |out| {
+        ber::write_integer(out, tag::INTEGER, i64::from(version));
+        ber::write_octets(out, name);
+        ber::write_element(out, tag::context(0), password);
     });
 }
 
 /// Appends a SASL bind (RFC 4511 section 4.2) with its first response, which contains the identity.
 pub fn write_sasl_bind(out: &mut Vec<u8>, id: i32, mechanism: &[u8], credentials: &[u8]) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::BIND_REQUEST, |out| {
-            ber::write_integer(out, tag::INTEGER, 3);
-            ber::write_octets(out, b"");
-            ber::write_nested(out, tag::context_constructed(3), |out| {
-                ber::write_octets(out, mechanism);
-                ber::write_octets(out, credentials);
-            });
+    write_operation(out, id, op::BIND_REQUEST, |out| {
+        ber::write_integer(out, tag::INTEGER, 3);
+        ber::write_octets(out, b"");
+        ber::write_nested(out, tag::context_constructed(3), |out| {
+            ber::write_octets(out, mechanism);
+            ber::write_octets(out, credentials);
         });
     });
 }
@@ -60,18 +56,16 @@ pub fn write_search<'n>(
     filter: impl FnOnce(&mut Vec<u8>),
     attributes: impl IntoIterator<Item = &'n [u8]>,
 ) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::SEARCH_REQUEST, |out| {
-            ber::write_octets(out, base);
-            ber::write_integer(out, tag::ENUMERATED, options.scope as i64);
-            ber::write_integer(out, tag::ENUMERATED, i64::from(options.dereference));
-            ber::write_integer(out, tag::INTEGER, i64::from(options.size_limit));
-            ber::write_integer(out, tag::INTEGER, i64::from(options.time_limit_s));
-            ber::write_boolean(out, options.types_only);
-            filter(out);
-            ber::write_nested(out, tag::SEQUENCE, |out| {
-                attributes.into_iter().for_each(|name| ber::write_octets(out, name));
-            });
+    write_operation(out, id, op::SEARCH_REQUEST, |out| {
+        ber::write_octets(out, base);
+        ber::write_integer(out, tag::ENUMERATED, options.scope as i64);
+        ber::write_integer(out, tag::ENUMERATED, i64::from(options.dereference));
+        ber::write_integer(out, tag::INTEGER, i64::from(options.size_limit));
+        ber::write_integer(out, tag::INTEGER, i64::from(options.time_limit_s));
+        ber::write_boolean(out, options.types_only);
+        filter(out);
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            attributes.into_iter().for_each(|name| ber::write_octets(out, name));
         });
     });
 }
@@ -79,11 +73,9 @@ pub fn write_search<'n>(
 /// Appends an add; `attributes` appends the whole AttributeList element.
 #[inline]
 pub fn write_add(out: &mut Vec<u8>, id: i32, dn: &[u8], attributes: impl FnOnce(&mut Vec<u8>)) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::ADD_REQUEST, |out| {
-            ber::write_octets(out, dn);
-            attributes(out);
-        });
+    write_operation(out, id, op::ADD_REQUEST, |out| {
+        ber::write_octets(out, dn);
+        attributes(out);
     });
 }
 
@@ -93,11 +85,9 @@ pub fn write_delete(out: &mut Vec<u8>, id: i32, dn: &[u8]) {
 
 /// Appends a modify; `changes` calls [`write_change`] for each change.
 pub fn write_modify(out: &mut Vec<u8>, id: i32, dn: &[u8], changes: impl FnOnce(&mut Vec<u8>)) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::MODIFY_REQUEST, |out| {
-            ber::write_octets(out, dn);
-            ber::write_nested(out, tag::SEQUENCE, changes);
-        });
+    write_operation(out, id, op::MODIFY_REQUEST, |out| {
+        ber::write_octets(out, dn);
+        ber::write_nested(out, tag::SEQUENCE, changes);
     });
 }
 
@@ -140,26 +130,22 @@ pub fn write_modify_dn(
     delete_old_rdn: bool,
     new_superior: Option<&[u8]>,
 ) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::MODIFY_DN_REQUEST, |out| {
-            ber::write_octets(out, dn);
-            ber::write_octets(out, new_rdn);
-            ber::write_boolean(out, delete_old_rdn);
-            if let Some(superior) = new_superior {
-                ber::write_element(out, tag::context(0), superior);
-            }
-        });
+    write_operation(out, id, op::MODIFY_DN_REQUEST, |out| {
+        ber::write_octets(out, dn);
+        ber::write_octets(out, new_rdn);
+        ber::write_boolean(out, delete_old_rdn);
+        if let Some(superior) = new_superior {
+            ber::write_element(out, tag::context(0), superior);
+        }
     });
 }
 
 pub fn write_compare(out: &mut Vec<u8>, id: i32, dn: &[u8], attribute: &[u8], value: &[u8]) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::COMPARE_REQUEST, |out| {
-            ber::write_octets(out, dn);
-            ber::write_nested(out, tag::SEQUENCE, |out| {
-                ber::write_octets(out, attribute);
-                ber::write_octets(out, value);
-            });
+    write_operation(out, id, op::COMPARE_REQUEST, |out| {
+        ber::write_octets(out, dn);
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            ber::write_octets(out, attribute);
+            ber::write_octets(out, value);
         });
     });
 }
@@ -181,13 +167,11 @@ pub fn write_abandon(out: &mut Vec<u8>, id: i32, abandoned: i32) {
 }
 
 pub fn write_extended(out: &mut Vec<u8>, id: i32, name: &[u8], value: Option<&[u8]>) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::EXTENDED_REQUEST, |out| {
-            ber::write_element(out, tag::context(0), name);
-            if let Some(value) = value {
-                ber::write_element(out, tag::context(1), value);
-            }
-        });
+    write_operation(out, id, op::EXTENDED_REQUEST, |out| {
+        ber::write_element(out, tag::context(0), name);
+        if let Some(value) = value {
+            ber::write_element(out, tag::context(1), value);
+        }
     });
 }
 

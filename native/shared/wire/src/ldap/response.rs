@@ -1,8 +1,8 @@
 //! Answers as clients read them.
 
 use super::attributes::Attributes;
-use super::control::{CONTROLS, Controls};
-use super::decode::message_id;
+use super::control::Controls;
+use super::decode::decode_message;
 use super::error::DecodeError;
 use super::op;
 use super::result::ResultCode;
@@ -46,16 +46,7 @@ impl<'a> Response<'a> {
     /// Inlined: callers use the fields at once, so the answer need not be copied to memory.
     #[inline(always)]
     pub fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut outer = Reader::new(message);
-        let mut fields = outer.sequence()?;
-        outer.finish()?;
-        let id = message_id(fields.integer(tag::INTEGER)?)?;
-        let element = fields.element()?;
-        let reply = reply(element.tag, element.value)?;
-        let controls = match fields.optional(CONTROLS)? {
-            Some(content) => Controls::decode(content)?,
-            None => Controls::default(),
-        };
+        let (id, reply, controls) = decode_message(message, reply)?;
         Ok(Self { id, reply, controls })
     }
 }
