@@ -2,7 +2,6 @@
 //! limited to some thousand per answer, and a password may be set over TLS only. Samba has none of these
 //! limits, so a client that works with Samba can fail at a domain controller.
 
-use wire::ber::{self, tag};
 use wire::ldap::ResultCode;
 use wire::ldap::attributes::Attribute;
 use wire::ldap::request::{write_attribute, write_encoded_attribute};
@@ -52,15 +51,11 @@ pub(crate) const fn may_need_ranges(body: &[u8]) -> bool {
 /// Reduces each attribute of an encoded entry to the requested values, at most as many as fit in one answer.
 /// The attribute's name states the range.
 pub(crate) fn in_ranges(encoded: &mut Vec<u8>, asked: &[Range]) {
-    let (dn, attributes) = body::split(encoded);
-    let mut out = Vec::with_capacity(encoded.len().min(1 << 16));
-    ber::write_octets(&mut out, dn);
-    ber::write_nested(&mut out, tag::SEQUENCE, |out| {
+    body::rewrite(encoded, |attributes, out| {
         for attribute in attributes.iter().flatten() {
             write_range(&attribute, asked, out);
         }
     });
-    *encoded = out;
 }
 
 fn write_range(attribute: &Attribute<'_>, asked: &[Range], out: &mut Vec<u8>) {

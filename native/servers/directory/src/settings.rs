@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use people::Profile;
-use tls::Acceptor;
 use wire::dn::{Dn, Plain};
 
 use crate::ad;
@@ -19,8 +18,10 @@ pub(crate) struct Settings {
     pub(crate) read_only: bool,
     pub(crate) require_bind: bool,
     pub(crate) admin: Option<Admin>,
-    /// Present if the server uses TLS.
-    pub(crate) tls: Option<Tls>,
+    /// Whether clients begin without TLS and may request it (StartTLS).
+    pub(crate) starts_tls: bool,
+    /// Whether clients under TLS need certificates.
+    pub(crate) needs_certificate: bool,
     /// Present in the ILS profile.
     pub(crate) ils: Option<Names>,
     /// Whether the directory has the limits of Active Directory.
@@ -30,16 +31,6 @@ pub(crate) struct Settings {
     /// be searched for passwords to remove.
     pub(crate) passwords: AtomicBool,
     pub(crate) unknown: UnknownNames,
-}
-
-/// TLS on this server's port.
-#[derive(Debug)]
-pub(crate) struct Tls {
-    pub(crate) acceptor: Acceptor,
-    /// Whether clients request TLS (StartTLS); otherwise every connection begins with TLS.
-    pub(crate) start: bool,
-    /// Whether clients need certificates.
-    pub(crate) mutual: bool,
 }
 
 #[derive(Debug)]
@@ -63,23 +54,14 @@ impl Settings {
             read_only: config.read_only,
             require_bind: config.require_bind,
             admin,
-            tls: None,
+            starts_tls: config.tls.as_ref().is_some_and(|tls| tls.start),
+            needs_certificate: config.tls.as_ref().is_some_and(|tls| tls.certificate.client_ca.is_some()),
             ils,
             ad: config.profile == Profile::Ad,
             started,
             passwords: AtomicBool::new(false),
             unknown: UnknownNames::default(),
         }
-    }
-
-    /// The TLS with which every connection begins (ldaps), if any.
-    pub(crate) fn greeter(&self) -> Option<&Acceptor> {
-        self.tls.as_ref().filter(|tls| !tls.start).map(|tls| &tls.acceptor)
-    }
-
-    /// The TLS that a client may request (StartTLS), if any.
-    pub(crate) fn upgrader(&self) -> Option<&Acceptor> {
-        self.tls.as_ref().filter(|tls| tls.start).map(|tls| &tls.acceptor)
     }
 
     /// The administrator, if `dn` is its name.

@@ -101,7 +101,7 @@ pub(crate) enum Outcome {
 
 #[derive(Debug)]
 pub(crate) struct SlowBinds {
-    mailboxes: Mailboxes<(ConnectionId, Outcome)>,
+    mailboxes: Mailboxes<Outcome>,
     /// The most checks that run at a time, without the overdue checks.
     most_in_time: usize,
     most_bytes: u64,
@@ -145,11 +145,7 @@ pub(crate) struct Place {
 }
 
 impl SlowBinds {
-    pub(crate) fn new(
-        mailboxes: Mailboxes<(ConnectionId, Outcome)>,
-        most_bytes: u64,
-        longest: Duration,
-    ) -> Arc<Self> {
+    pub(crate) fn new(mailboxes: Mailboxes<Outcome>, most_bytes: u64, longest: Duration) -> Arc<Self> {
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Arc::new(Self {
             mailboxes,
@@ -193,9 +189,7 @@ impl SlowBinds {
         // A remaining thread will take the waiting checks.
         let lost = if state.threads == 0 { mem::take(&mut state.waiting) } else { BTreeMap::new() };
         drop(state);
-        for (id, _) in lost.into_values() {
-            self.mailboxes.send(id.thread, (id, Outcome::Unable));
-        }
+        self.mailboxes.send(lost.into_values().map(|(id, _)| (id, Outcome::Unable)));
     }
 
     /// Starts no further check. Running checks are not awaited: they hold only memory.
@@ -220,7 +214,7 @@ impl SlowBinds {
             state.bytes -= check.memory_bytes();
             drop(state);
             self.changed.notify_all();
-            self.mailboxes.send(id.thread, (id, outcome.unwrap_or(Outcome::Unable)));
+            self.mailboxes.send([(id, outcome.unwrap_or(Outcome::Unable))]);
         }
     }
 
@@ -274,7 +268,7 @@ impl Place {
     /// Tells the connection that its client has disconnected, so that the connection does not wait for the
     /// outcome.
     pub(crate) fn give_up(self) {
-        self.binds.mailboxes.send(self.id.thread, (self.id, Outcome::Gone));
+        self.binds.mailboxes.send([(self.id, Outcome::Gone)]);
     }
 }
 

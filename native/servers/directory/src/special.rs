@@ -1,7 +1,6 @@
 //! The two entries outside of the store: the root DSE (RFC 4512 section 5.1) and the subschema subentry (RFC
 //! 4512 section 4.2).
 
-use wire::ber::{self, tag};
 use wire::ldap::answer::{Verdict, write_entry, write_result};
 use wire::ldap::request::write_attribute;
 use wire::ldap::{Attributes, Filter, ResultCode, Scope, SearchRequest, oid, op};
@@ -13,7 +12,7 @@ use crate::scan::compile;
 use crate::schema::{Schema, Usage};
 use crate::session::Session;
 use crate::settings::normal;
-use crate::store::{Refusal, SUBSCHEMA_DN, write_time};
+use crate::store::{Refusal, SUBSCHEMA_DN, body, write_time};
 use crate::turn::Turn;
 
 /// Extended operations that are always supported (RFC 4512 section 5.1.4); StartTLS depends on the
@@ -68,9 +67,7 @@ fn is_subschema(dn: &[u8]) -> bool {
 
 fn root_dse(session: &Session, turn: &mut Turn<'_>) -> Special {
     let (mut extensions, mechanisms) = (EXTENSIONS.to_vec(), session.mechanisms());
-    if let Some(tls) = &turn.settings.tls {
-        extensions.extend(tls.start.then_some(oid::START_TLS));
-    }
+    extensions.extend(turn.settings.starts_tls.then_some(oid::START_TLS));
     let store = turn.access.read();
     let owned = |values: &[&[u8]]| values.iter().map(|value| value.to_vec()).collect::<Vec<_>>();
     let naming_contexts = store.suffixes().map(<[u8]>::to_vec).collect();
@@ -158,8 +155,7 @@ impl Special {
     }
 
     fn write(&self, search: &SearchRequest<'_>, schema: &Schema, out: &mut Vec<u8>) {
-        ber::write_octets(out, self.dn.as_bytes());
-        ber::write_nested(out, tag::SEQUENCE, |out| {
+        body::write(self.dn.as_bytes(), out, |out| {
             for (name, values) in self.attributes.iter().filter(|(name, _)| is_selected(name, search, schema))
             {
                 let values = values.iter().map(Vec::as_slice).filter(|_| !search.types_only);

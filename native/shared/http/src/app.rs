@@ -18,7 +18,7 @@ use crate::stats::Counters;
 /// compiled for each server, so that no call is indirect.
 pub trait App: Sized {
     /// Header fields that only this server reads.
-    type Lines<'a>: Default;
+    type Lines<'a>: HeaderLines<'a>;
 
     type Form;
 
@@ -32,17 +32,11 @@ pub trait App: Sized {
 
     type Counters: Counters;
 
-    /// Reads a header line whose name begins with neither `h` nor `e`.
-    fn line<'a>(lines: &mut Self::Lines<'a>, line: &'a [u8]);
-
     /// Answers a valid request, or begins to receive its body, or hands the request to another thread.
     fn begin(request: &Request<'_, Self::Lines<'_>>, turn: &mut Turn<Self>) -> Progress<Self>;
 
     /// Continues with a request whose body is complete.
     fn submit(form: Received<Self>, id: ConnectionId, turn: &mut Turn<Self>) -> Progress<Self>;
-
-    /// The next outcome that another thread has reported, and the connection that waits for it.
-    fn next_outcome(&mut self) -> Option<(ConnectionId, Self::Outcome)>;
 
     /// Answers the request that waited for this outcome.
     fn finish(
@@ -57,6 +51,12 @@ pub trait App: Sized {
 
     /// Releases the resources of a turn, and publishes the counters.
     fn end_turn(&mut self, counters: &mut Self::Counters);
+}
+
+/// Header fields that only one server reads.
+pub trait HeaderLines<'a>: Default {
+    /// Reads a header line whose name begins with neither `h` nor `e`.
+    fn line(&mut self, line: &'a [u8]);
 }
 
 /// An answer's body, of which only one piece at a time is in memory.

@@ -15,7 +15,7 @@ mod stats;
 
 pub use access_log::AccessLog;
 pub use answer::{Answer, ResponseOptions};
-pub use app::{App, Now, Outgoing, Progress, Received, Request, Then, Turn};
+pub use app::{App, HeaderLines, Now, Outgoing, Progress, Received, Request, Then, Turn};
 pub use incoming::Incoming;
 pub use lines::{Lines, value};
 pub use request::{RequestLimits, origin_form};

@@ -5,13 +5,12 @@ use std::net::IpAddr;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use net::{ConnectionId, FilePiece, Rejection, Service, Step, TimeSlice};
-use tls::Acceptor;
 use wire::http::date::http_date;
 use wire::http::{Framing, RequestHead};
 
 use crate::access_log::{AccessLog, asked};
 use crate::answer::{CLOSING, NOT_TLS, ResponseOptions, UNAVAILABLE};
-use crate::app::{App, Outgoing, Progress, Received, Request, Then, Turn};
+use crate::app::{App, HeaderLines, Outgoing, Progress, Received, Request, Then, Turn};
 use crate::lines::Lines;
 use crate::request::{RequestLimits, problem, read, refusal};
 use crate::stats::Counters;
@@ -20,7 +19,6 @@ pub struct HttpService<A: App> {
     turn: Turn<A>,
     slice: TimeSlice,
     start: Instant,
-    acceptor: Option<Acceptor>,
     log: Option<AccessLog>,
 }
 
@@ -44,10 +42,9 @@ enum Stage<A: App> {
 }
 
 impl<A: App> HttpService<A> {
-    /// The service of `app`, with TLS if there is an acceptor, and with logged requests if there is a log.
-    pub fn new(app: A, limits: RequestLimits, acceptor: Option<Acceptor>, log: Option<AccessLog>) -> Self {
-        let turn = Turn::new(app, limits);
-        Self { turn, slice: TimeSlice::default(), start: Instant::now(), acceptor, log }
+    /// The service of `app`, with logged requests if there is a log.
+    pub fn new(app: A, limits: RequestLimits, log: Option<AccessLog>) -> Self {
+        Self { turn: Turn::new(app, limits), slice: TimeSlice::default(), start: Instant::now(), log }
     }
 
     /// Answers the request at the start of `bytes`, or begins to receive its body. Returns the length of its
@@ -60,7 +57,7 @@ impl<A: App> HttpService<A> {
         bytes: &[u8],
     ) -> Option<(usize, Progress<A>)> {
         let mut own = A::Lines::default();
-        match read(bytes, &turn.limits, |line| A::line(&mut own, line)) {
+        match read(bytes, &turn.limits, |line| own.line(line)) {
             Ok(None) => None,
             Ok(Some((head, common))) => {
                 let has_body = head.framing != Framing::Length(0);
@@ -168,11 +165,6 @@ impl<A: App> Service for HttpService<A> {
         &mut self.slice
     }
 
-    #[inline]
-    fn acceptor(&self) -> Option<&Acceptor> {
-        self.acceptor.as_ref()
-    }
-
     fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Session<A> {
         Session { id, from, stage: Stage::Head, asked: Vec::new() }
     }
@@ -244,11 +236,6 @@ impl<A: App> Service for HttpService<A> {
             Stage::Sending(rest, _) => rest.file(),
             _ => None,
         }
-    }
-
-    #[inline]
-    fn next_outcome(&mut self) -> Option<(ConnectionId, A::Outcome)> {
-        self.turn.app.next_outcome()
     }
 
     fn resume(&mut self, session: &mut Session<A>, outcome: A::Outcome) -> Step {

@@ -22,6 +22,20 @@ macro_rules! config {
             $($(#[$doc])* pub $name: $type,)*
         }
 
+        impl $Config {
+            /// Reads the certificate, if any, and opens the port. With `upgrades`, connections begin without TLS.
+            pub(crate) fn listen(
+                &self,
+                certificate: Option<&::tls::ServerSpec>,
+                upgrades: bool,
+                alpn: &[&[u8]],
+            ) -> Result<($crate::Server, Vec<$crate::Reactor>), $crate::ListenError> {
+                let limits = self.limits.socket()?;
+                let acceptor = certificate.map(|spec| ::tls::Acceptor::new(spec, alpn)).transpose()?;
+                $crate::Server::listen(&self.host, self.port, self.threads, limits, acceptor, upgrades)
+            }
+        }
+
         impl Default for $Config {
             fn default() -> Self {
                 Self {

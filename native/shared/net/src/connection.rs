@@ -20,6 +20,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
+use std::sync::Arc;
 
 use mio::net::TcpStream;
 use rustix::fs::sendfile;
@@ -30,6 +31,7 @@ use crate::gate::Pass;
 use crate::limits::SocketLimits;
 use crate::pace::Pace;
 use crate::service::{FilePiece, Rejection, Service, Step};
+use crate::shared::Shared;
 use crate::stats::Traffic;
 
 /// Answers of this many bytes are written to the socket at once, even in the middle of a batch. This limit
@@ -52,7 +54,7 @@ const LINGER_MS: u64 = 1_000;
 pub(crate) struct TurnContext<S> {
     pub(crate) service: S,
     pub(crate) traffic: Traffic,
-    pub(crate) limits: SocketLimits,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) now_ms: u64,
 }
 
@@ -381,7 +383,7 @@ impl<S: Service> Connection<S> {
                 self.tell_of_the_end();
             }
             Step::Upgrade => {
-                let acceptor = turn.service.upgrade().cloned().map(Box::new);
+                let acceptor = turn.shared.tls.clone().map(Box::new);
                 self.stage = acceptor.map_or(Stage::Closing, Stage::Upgrading);
             }
             Step::Close => self.stage = Stage::Closing,
@@ -512,7 +514,7 @@ impl<S: Service> Connection<S> {
     /// Whether the client has kept the server waiting for too long. A stalled client counts as aborted. An
     /// idle client is no error, and a lingering client has already been counted.
     pub(crate) fn is_overdue(&mut self, turn: &mut TurnContext<S>) -> bool {
-        let (stalled, idle_ms) = (self.has_stalled(turn), turn.limits.idle_ms);
+        let (stalled, idle_ms) = (self.has_stalled(turn), turn.shared.limits.idle_ms);
         let waited = turn.now_ms.saturating_sub(self.moved_ms);
         match self.stage {
             Stage::Lingering => stalled || waited >= LINGER_MS,
@@ -562,7 +564,7 @@ impl<S: Service> Connection<S> {
             // is short and has to end within one period.
             self.pace.moved(moved);
         }
-        let SocketLimits { stall_ms, stall_bytes, .. } = turn.limits;
+        let SocketLimits { stall_ms, stall_bytes, .. } = turn.shared.limits;
         self.pace.has_stalled(self.is_under_way(), turn.now_ms, stall_ms, stall_bytes)
     }
 }

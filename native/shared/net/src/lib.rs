@@ -27,7 +27,7 @@ pub use limits::{CONNECTIONS, OutOfRange, STALL_BYTES, STALL_MS, SocketLimits, w
 pub use listener::{ListenError, listen};
 pub use mailbox::Mailboxes;
 pub use server::Server;
-pub use service::{ConnectionId, FilePiece, Rejection, Service, Step};
+pub use service::{ConnectionId, FilePiece, Outcomes, Rejection, Service, Step};
 pub use slice::TimeSlice;
 pub use stats::{PublishedTraffic, Traffic};
 pub use worker::{OUT_BYTES, Reactor};

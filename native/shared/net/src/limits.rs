@@ -88,23 +88,19 @@ macro_rules! limits {
         }
 
         impl $Limits {
-            /// Checks that every limit is within its range.
-            pub(crate) fn check(&self) -> Result<(), $crate::OutOfRange> {
+            /// The limits of the socket layer, if every limit is within its range.
+            pub(crate) fn socket(&self) -> Result<$crate::SocketLimits, $crate::OutOfRange> {
                 $($($crate::within(stringify!($name), self.$name, $range)?;)?)*
                 $crate::within("connections", self.connections, 1..=usize::MAX)?;
                 $crate::within("connections_per_address", self.connections_per_address, 1..=usize::MAX)?;
-                $crate::within("stall_bytes", self.stall_bytes, 1..=usize::MAX)
-            }
-
-            /// The limits of the socket layer.
-            pub(crate) const fn socket(&self) -> $crate::SocketLimits {
-                $crate::SocketLimits {
+                $crate::within("stall_bytes", self.stall_bytes, 1..=usize::MAX)?;
+                Ok($crate::SocketLimits {
                     connections: self.connections,
                     connections_per_address: self.connections_per_address,
                     stall_ms: self.stall_ms,
                     stall_bytes: self.stall_bytes,
                     idle_ms: self.idle_ms,
-                }
+                })
             }
         }
     };

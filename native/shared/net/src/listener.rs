@@ -7,6 +7,8 @@ use std::time::Duration;
 use mio::net::TcpListener;
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
+use crate::limits::OutOfRange;
+
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// No thread, or more threads than the server can use.
@@ -16,6 +18,10 @@ pub enum ListenError {
     PortInUse { host: String, port: u16 },
     #[error("cannot listen on {host}:{port}: {source}")]
     Listen { host: String, port: u16, source: io::Error },
+    #[error(transparent)]
+    Limit(#[from] OutOfRange),
+    #[error(transparent)]
+    Tls(#[from] tls::ConfigError),
     #[error("cannot find the address of {host:?}: {source}; use 127.0.0.1 for this machine only")]
     Host { host: String, source: io::Error },
 }

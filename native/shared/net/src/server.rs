@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
 use mio::Waker;
+use tls::Acceptor;
 
 use crate::limits::SocketLimits;
 use crate::listener::{ListenError, listen};
@@ -33,6 +34,8 @@ impl Server {
         port: u16,
         threads: usize,
         limits: SocketLimits,
+        tls: Option<Acceptor>,
+        upgrades: bool,
     ) -> Result<(Self, Vec<Reactor>), ListenError> {
         if threads > MAX_THREADS {
             return Err(ListenError::Threads(threads));
@@ -41,7 +44,7 @@ impl Server {
         let failed = |source| ListenError::listening(host, port, source);
         let first = listeners.first().ok_or(ListenError::Threads(threads))?;
         let addr = first.local_addr().map_err(failed)?;
-        let shared = Arc::new(Shared::new(limits, threads));
+        let shared = Arc::new(Shared::new(limits, tls, upgrades, threads));
         let mut reactors = Vec::with_capacity(threads);
         for (thread, listener) in listeners.into_iter().enumerate() {
             reactors.push(Reactor::new(listener, Arc::clone(&shared), thread).map_err(failed)?);
@@ -70,6 +73,11 @@ impl Server {
 
     pub const fn addr(&self) -> SocketAddr {
         self.addr
+    }
+
+    /// The certificate authority in PEM, if it was generated at the start.
+    pub fn made_ca(&self) -> Option<&str> {
+        self.shared.tls.as_ref()?.made_ca()
     }
 
     /// The sum of all threads' counters.

@@ -2,8 +2,7 @@
 
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
-
-use tls::Acceptor;
+use std::sync::mpsc::Receiver;
 
 use crate::gate::Full;
 use crate::slice::TimeSlice;
@@ -16,6 +15,9 @@ pub struct ConnectionId {
     pub(crate) slot: usize,
     pub(crate) serial: u64,
 }
+
+/// The outcomes for the connections of one thread.
+pub type Outcomes<T> = Receiver<(ConnectionId, T)>;
 
 /// The next step of a connection after received bytes were consumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,14 +91,6 @@ pub trait Service {
 
     fn slice(&mut self) -> &mut TimeSlice;
 
-    /// The TLS acceptor, if connections use TLS from the first byte on.
-    fn acceptor(&self) -> Option<&Acceptor>;
-
-    /// The TLS acceptor for [`Step::Upgrade`].
-    fn upgrade(&self) -> Option<&Acceptor> {
-        None
-    }
-
     /// Begins the session of a new connection.
     fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Self::Session;
 
@@ -138,11 +132,6 @@ pub trait Service {
     /// KiB pieces. With `None`, after the last of these bytes, after an early end of the file, and under TLS,
     /// [`poll_output`](Self::poll_output) continues the answer.
     fn file_output(_session: &mut Self::Session) -> Option<FilePiece<'_>> {
-        None
-    }
-
-    /// The next outcome that another thread has reported, and the connection that waits for it.
-    fn next_outcome(&mut self) -> Option<(ConnectionId, Self::Outcome)> {
         None
     }
 

@@ -12,7 +12,7 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use crate::connection::{Connection, FLUSH_BYTES, Next, READ_BYTES, TurnContext};
-use crate::service::{ConnectionId, Rejection, Service};
+use crate::service::{ConnectionId, Outcomes, Rejection, Service};
 use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::slice::TimeSlice;
@@ -58,10 +58,11 @@ impl Reactor {
     }
 
     /// Serves until the server is stopped.
-    pub fn run<S: Service>(self, service: S) -> io::Result<()> {
+    pub fn run<S: Service>(self, service: S, outcomes: Outcomes<S::Outcome>) -> io::Result<()> {
         let group_bytes = if S::GROUP > 1 { GROUP_BYTES } else { READ_BYTES };
         Worker {
-            turn: TurnContext { service, traffic: Traffic::default(), limits: self.shared.limits, now_ms: 0 },
+            turn: TurnContext { service, traffic: Traffic::default(), shared: self.shared, now_ms: 0 },
+            outcomes,
             poll: self.poll,
             acceptor: Acceptor { listener: self.listener, waiting: false, exhausted: false },
             connections: Slab::default(),
@@ -74,7 +75,6 @@ impl Reactor {
             check_due_ms: 0,
             busy: false,
             accepted: 0,
-            shared: self.shared,
             thread: self.thread,
         }
         .run()
@@ -91,6 +91,8 @@ pub const OUT_BYTES: usize = 2 * FLUSH_BYTES;
 
 struct Worker<S: Service> {
     turn: TurnContext<S>,
+    /// What other threads have done for connections of this thread.
+    outcomes: Outcomes<S::Outcome>,
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection<S>>,
@@ -110,7 +112,6 @@ struct Worker<S: Service> {
     busy: bool,
     /// The number of connections so far, which is the next serial number.
     accepted: u64,
-    shared: Arc<Shared>,
     thread: usize,
 }
 
@@ -138,7 +139,7 @@ impl<S: Service> Worker<S> {
     fn run(mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS);
         // Relaxed: a thread that reads the old value stops one turn later.
-        while !self.shared.stopping.load(Relaxed) {
+        while !self.turn.shared.stopping.load(Relaxed) {
             match self.poll.poll(&mut events, Some(self.timeout())) {
                 Ok(()) => self.take_turn(&events),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -182,8 +183,9 @@ impl<S: Service> Worker<S> {
             self.close_overdue();
         }
         self.busy = self.turn.service.end_turn();
-        if let Some(published) = self.shared.traffic.get(self.thread) {
-            published.take(&mut self.turn.traffic);
+        let TurnContext { traffic, shared, .. } = &mut self.turn;
+        if let Some(published) = shared.traffic.get(self.thread) {
+            published.take(traffic);
         }
     }
 
@@ -237,7 +239,7 @@ impl<S: Service> Worker<S> {
         }
         self.turn.service.release_locks();
         if answered {
-            self.shared.long.answered_other(self.turn.now_ms);
+            self.turn.shared.long.answered_other(self.turn.now_ms);
         }
         start = 0;
         for one in &received {
@@ -287,7 +289,7 @@ impl<S: Service> Worker<S> {
 
     /// Answers the requests that other threads have completed, if the client is still connected.
     fn deliver_outcomes(&mut self) {
-        while let Some((id, outcome)) = self.turn.service.next_outcome() {
+        while let Ok((id, outcome)) = self.outcomes.try_recv() {
             let Some(connection) = self.connections.get_mut(id.slot) else { continue };
             if connection.serial == id.serial {
                 let failed = connection.resume(outcome, &mut self.turn).is_err();
@@ -302,11 +304,11 @@ impl<S: Service> Worker<S> {
             return;
         }
         let begun = Instant::now();
-        match self.shared.long.begin(self.thread, begun, self.turn.now_ms) {
+        match self.turn.shared.long.begin(self.thread, begun, self.turn.now_ms) {
             Ok(()) => {
                 self.rest = Duration::ZERO;
                 self.serve_queue(|worker| &mut worker.long, TimeSlice::for_long());
-                self.shared.long.end(begun, Instant::now());
+                self.turn.shared.long.end(begun, Instant::now());
             }
             Err(rest) => self.rest = rest,
         }
@@ -388,13 +390,13 @@ impl<S: Service> Worker<S> {
     }
 
     fn admit(&mut self, mut stream: TcpStream, from: IpAddr) {
-        let TurnContext { service, traffic, now_ms, .. } = &mut self.turn;
-        let pass = match self.shared.gate.enter(from) {
+        let TurnContext { service, traffic, now_ms, shared } = &mut self.turn;
+        let pass = match shared.gate.enter(from) {
             Ok(pass) => pass,
             Err(full) => {
                 traffic.refused += 1;
                 let mut notice = Vec::new();
-                match service.acceptor() {
+                match shared.greeter() {
                     Some(_) => notice.extend_from_slice(&tls::TURNED_AWAY),
                     None => service.reject(Rejection::Full(full), &mut notice),
                 }
@@ -410,7 +412,7 @@ impl<S: Service> Worker<S> {
         let session = service.connect(id, from);
         let slot = self.connections.insert(Connection::new(stream, pass, session, id.serial, *now_ms));
         let Some(connection) = self.connections.get_mut(slot) else { return };
-        if service.acceptor().is_some_and(|acceptor| connection.secure(acceptor).is_err()) {
+        if shared.greeter().is_some_and(|acceptor| connection.secure(acceptor).is_err()) {
             return self.close(slot);
         }
         if self.poll.registry().register(connection.stream(), Token(slot), Interest::READABLE).is_err() {

@@ -76,10 +76,9 @@ impl Kinded for ::directory::StartError {
     fn kind(&self) -> Kind {
         match self {
             Self::Listen(error) => error.kind(),
-            Self::Tls(error) => error.kind(),
             Self::Load(error) => error.kind(),
             Self::System(error) => of_system(error, Kind::MeasurementFailed),
-            Self::Admin { .. } | Self::Limit(_) | Self::Room(_) | Self::Schema(_) => Kind::BadInput,
+            Self::Admin { .. } | Self::Room(_) | Self::Schema(_) => Kind::BadInput,
         }
     }
 }
@@ -102,10 +101,8 @@ impl Kinded for ::site::StartError {
     fn kind(&self) -> Kind {
         match self {
             Self::Listen(error) => error.kind(),
-            Self::Tls(error) => error.kind(),
             Self::Database(error) => error.kind(),
             Self::System(error) => of_system(error, Kind::MeasurementFailed),
-            Self::Limit(_) => Kind::BadInput,
         }
     }
 }
@@ -114,10 +111,9 @@ impl Kinded for ::web::StartError {
     fn kind(&self) -> Kind {
         match self {
             Self::Listen(error) => error.kind(),
-            Self::Tls(error) => error.kind(),
             Self::Folder { source, .. } => of_system(source, Kind::BadFile),
             Self::System(error) => of_system(error, Kind::MeasurementFailed),
-            Self::Programs(_) | Self::Limit(_) => Kind::BadInput,
+            Self::Programs(_) => Kind::BadInput,
         }
     }
 }
@@ -170,7 +166,8 @@ impl Kinded for ListenError {
         match self {
             Self::PortInUse { .. } => Kind::PortInUse,
             Self::Listen { source, .. } => of_system(source, Kind::BadInput),
-            Self::Host { .. } | Self::Threads(_) => Kind::BadInput,
+            Self::Tls(error) => error.kind(),
+            Self::Host { .. } | Self::Threads(_) | Self::Limit(_) => Kind::BadInput,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Writes the selected part of an entry.
 
-use wire::ber::{self, tag};
 use wire::ldap::Attributes;
 use wire::ldap::attributes::Values;
 use wire::ldap::request::{write_attribute, write_encoded_attribute};
@@ -17,8 +16,7 @@ impl Store {
             return;
         };
         let (dn, list) = body::split(self.body_of(slot));
-        ber::write_octets(out, dn);
-        ber::write_nested(out, tag::SEQUENCE, |out| {
+        body::write(dn, out, |out| {
             match projection.naming {
                 Naming::Canonical => projection.write_in_order(&self.schema, list, out),
                 Naming::AsRequested => projection.write_as_requested(&self.schema, list, out),
@@ -49,10 +47,7 @@ impl Store {
         out: &mut Vec<u8>,
     ) -> bool {
         let Some(slot) = self.slots.get(id.0) else { return true };
-        let stored = std::mem::take(out);
-        let (dn, list) = body::split(&stored);
-        ber::write_octets(out, dn);
-        ber::write_nested(out, tag::SEQUENCE, |out| {
+        body::rewrite(out, |list, out| {
             out.extend_from_slice(list.0);
             for (what, name) in Operational::ACTIVE_DIRECTORY {
                 if projection.all_user || projection.wanted.iter().any(|wanted| wanted.computed == Some(what))

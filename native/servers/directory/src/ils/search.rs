@@ -27,7 +27,7 @@ pub(crate) fn search(
     names: &Names,
     session: &mut Session,
     search: &SearchRequest<'_>,
-    terms: Terms<'_>,
+    terms: Terms,
     turn: &mut Turn<'_>,
 ) -> Result<Step, Refusal> {
     let mut name = std::mem::take(&mut turn.scratch.name);
@@ -43,7 +43,7 @@ fn translated(
     names: &Names,
     session: &mut Session,
     search: &SearchRequest<'_>,
-    terms: Terms<'_>,
+    terms: Terms,
     (name, filter): (&mut Vec<u8>, &mut Vec<u8>),
     turn: &mut Turn<'_>,
 ) -> Result<Step, Refusal> {
@@ -72,7 +72,7 @@ fn translated(
     {
         return Ok(Step::Later);
     }
-    let minutes = search.attributes.iter().find(|name| name.eq_ignore_ascii_case(STTL));
+    let minutes = search.attributes.iter().find(|name| name.eq_ignore_ascii_case(STTL)).map(Box::from);
     let terms = Terms { naming: Naming::AsRequested, form, minutes, ..terms };
     session.searches.begin(&search, terms, turn)
 }

@@ -8,6 +8,7 @@ use super::{bind, compare, extended, long, search, start_tls, write};
 use crate::answer;
 use crate::request_bounds;
 use crate::session::Session;
+use crate::settings::Settings;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -70,14 +71,14 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
 /// root DSE, and StartTLS itself: clients need them to begin TLS.
 #[inline]
 fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -> Option<Refusal> {
-    let tls = turn.settings.tls.as_ref().filter(|tls| tls.mutual)?;
+    let Settings { starts_tls, needs_certificate, .. } = *turn.settings;
     let allowed = match operation {
         Operation::Search(search) => search.base.is_empty() && search.scope == Scope::Base,
         Operation::Extended(extended) => extended.name == oid::START_TLS,
         Operation::Unbind | Operation::Abandon(_) => true,
         _ => false,
     };
-    (tls.start && session.secured.is_none() && !allowed).then(|| {
+    (starts_tls && needs_certificate && session.secured.is_none() && !allowed).then(|| {
         Refusal::new(
             ResultCode::CONFIDENTIALITY_REQUIRED,
             "this directory serves clients with a certificate; begin with StartTLS",

@@ -31,7 +31,7 @@ fn check(session: &Session, extended: &ExtendedRequest<'_>, turn: &Turn<'_>) -> 
     if session.secured.is_some() {
         return Err(Refusal::new(ResultCode::OPERATIONS_ERROR, "this connection uses TLS already"));
     }
-    if turn.settings.upgrader().is_none() {
+    if !turn.settings.starts_tls {
         return Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
             "StartTLS is not enabled; start the directory with --tls-cert or --tls self-signed, and \

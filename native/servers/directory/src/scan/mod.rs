@@ -44,17 +44,17 @@ const MATCHES: usize = 8;
 const FEW: usize = 32;
 
 /// The parameters of a search that are not in its request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Terms<'t> {
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
     /// The message id of the answers.
     pub(crate) id: i32,
     pub(crate) naming: Naming,
     pub(crate) form: NameForm,
     /// The attribute, if requested, that holds the time to live in minutes.
-    pub(crate) minutes: Option<&'t [u8]>,
+    pub(crate) minutes: Option<Box<[u8]>>,
     /// Whether the client may see passwords.
     pub(crate) sees_passwords: bool,
-    /// The number of entries per page.
+    /// The number of entries that still fit on this page.
     pub(crate) page: Option<u32>,
     /// The digest of a paged search's request; see [`question`].
     pub(crate) question: u64,
@@ -71,16 +71,10 @@ pub(crate) enum NameForm {
 /// The reason why a stride ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanStatus {
-    /// The budget is exhausted, and entries are left.
-    More,
-    /// The next entry takes long.
-    Long,
-    Done,
+    Advanced(Progress),
     PageFull,
     SizeLimit,
     TimeLimit,
-    /// One entry takes longer than a whole turn may.
-    TooCostly,
     /// The filter tests passwords, and the directory's first password was stored after the search began.
     Probes,
 }
@@ -89,20 +83,14 @@ enum ScanStatus {
 /// thread's buffers if one stride answers the search.
 #[derive(Debug)]
 struct RunningSearch {
-    id: i32,
+    terms: Terms,
     cursor: Cursor,
     /// The number of entries that the size limit still allows.
     left: Option<u32>,
     /// The time at which the time limit ends, by [`Now::ms`].
     deadline_ms: u64,
-    form: NameForm,
-    minutes: Option<Box<[u8]>>,
-    sees_passwords: bool,
     /// Whether the filter tests passwords.
     probes: bool,
-    /// The number of entries that still fit on this page.
-    page: Option<u32>,
-    question: u64,
     /// Whether attributes with many values are sent in ranges.
     ranged: bool,
 }
@@ -130,25 +118,39 @@ struct ScanContext<'d> {
     entries_sent: &'d mut u64,
 }
 
+impl<'d> ScanContext<'d> {
+    /// The parts of the turn that a stride uses, and the turn's buffers for the filter and the projection.
+    #[inline]
+    fn of(turn: &'d mut Turn<'_>) -> (Self, &'d mut CompiledFilter, &'d mut Projection) {
+        let Scratch { store: marks, filter, projection, matches, body, .. } = &mut turn.scratch;
+        let context = Self {
+            store: turn.access.read(),
+            now: turn.now,
+            long: turn.slice.may_take_long(),
+            passwords: turn.settings.has_passwords(),
+            marks,
+            matches,
+            body,
+            out: &mut turn.out,
+            entries_sent: &mut turn.counters.entries_sent,
+        };
+        (context, filter, projection)
+    }
+}
+
 impl Scan {
     /// Runs the first stride of a search; `None` if this stride completes the search, as for a lookup.
     #[inline]
-    fn begin(
-        search: &SearchRequest<'_>,
-        terms: Terms<'_>,
-        turn: &mut Turn<'_>,
-    ) -> Result<Option<Self>, Refusal> {
+    fn begin(search: &SearchRequest<'_>, terms: Terms, turn: &mut Turn<'_>) -> Result<Option<Self>, Refusal> {
         let settings = turn.settings;
-        let now = turn.now;
         compile(search.filter, turn);
-        let store = turn.access.read();
-        let Scratch { store: marks, filter, projection, matches, body, .. } = &mut turn.scratch;
+        let (mut context, filter, projection) = ScanContext::of(turn);
+        let (store, now) = (context.store, context.now);
         let base = match search.base {
             [] => None,
-            dn => Some(store.find_live(dn, now.seconds(), marks)?),
+            dn => Some(store.find_live(dn, now.seconds(), context.marks)?),
         };
-        let passwords = settings.has_passwords();
-        if passwords && !terms.sees_passwords && access::probes_password(search.filter) {
+        if context.passwords && !terms.sees_passwords && access::probes_password(search.filter) {
             return Err(access::password_refusal());
         }
         if settings.ad {
@@ -156,39 +158,25 @@ impl Scan {
         }
         projection.compile(store.schema(), search.attributes, search.types_only, terms.naming, settings.ad);
         let mut running = RunningSearch {
-            id: terms.id,
-            cursor: store.search(base, search.scope, filter, marks),
-            left: entries(search, terms, settings),
+            cursor: store.search(base, search.scope, filter, context.marks),
+            left: entries(search, &terms, settings),
             deadline_ms: deadline_ms(search, &settings.limits, now),
-            form: terms.form,
-            minutes: terms.minutes.map(Box::from),
-            sees_passwords: terms.sees_passwords,
             probes: false,
-            page: terms.page,
-            question: terms.question,
             ranged: settings.ad,
-        };
-        let (entries_sent, long) = (&mut turn.counters.entries_sent, turn.slice.may_take_long());
-        let mut context = ScanContext {
-            store,
-            now,
-            long,
-            passwords,
-            marks,
-            matches,
-            body,
-            out: &mut turn.out,
-            entries_sent,
+            terms,
         };
         let status = running.stride(filter, projection, &mut context);
-        if matches!(status, ScanStatus::More | ScanStatus::Long) || marks.took_long() {
-            turn.slice.begin_before(marks.spent());
+        let is_unfinished = matches!(status, ScanStatus::Advanced(Progress::More | Progress::Long));
+        if is_unfinished || context.marks.took_long() {
+            let spent = context.marks.spent();
+            turn.slice.begin_before(spent);
         }
-        if status == ScanStatus::Done && running.page.is_none() {
-            answer::success(&mut turn.out, running.id, op::SEARCH_DONE);
+        if status == ScanStatus::Advanced(Progress::Done) && running.terms.page.is_none() {
+            answer::success(&mut turn.out, running.terms.id, op::SEARCH_DONE);
             return Ok(None);
         }
         running.probes = access::probes_password(search.filter);
+        let Scratch { filter, projection, .. } = &mut turn.scratch;
         let (mut filter, mut projection) = (std::mem::take(filter), std::mem::take(projection));
         filter.shrink();
         projection.shrink();
@@ -202,12 +190,12 @@ impl Scan {
 
     /// Whether entries are left to evaluate.
     fn has_more(&self) -> bool {
-        matches!(self.status, ScanStatus::More | ScanStatus::Long)
+        matches!(self.status, ScanStatus::Advanced(Progress::More | Progress::Long))
     }
 
     /// Whether the next entry takes long.
     fn takes_long(&self) -> bool {
-        self.status == ScanStatus::Long
+        self.status == ScanStatus::Advanced(Progress::Long)
     }
 
     /// Whether the search has stopped because the page is full.
@@ -217,18 +205,7 @@ impl Scan {
 
     /// Runs a stride; true if further strides are needed.
     fn step(&mut self, turn: &mut Turn<'_>) -> bool {
-        let store = turn.access.read();
-        let mut context = ScanContext {
-            store,
-            now: turn.now,
-            long: turn.slice.may_take_long(),
-            passwords: turn.settings.has_passwords(),
-            marks: &mut turn.scratch.store,
-            matches: &mut turn.scratch.matches,
-            body: &mut turn.scratch.body,
-            out: &mut turn.out,
-            entries_sent: &mut turn.counters.entries_sent,
-        };
+        let (mut context, ..) = ScanContext::of(turn);
         self.status = self.search.stride(&self.filter, &self.projection, &mut context);
         self.has_more()
     }
@@ -242,7 +219,7 @@ impl Scan {
             ScanStatus::TimeLimit => {
                 (ResultCode::TIME_LIMIT_EXCEEDED, "the search took longer than the time limit")
             }
-            ScanStatus::TooCostly => (
+            ScanStatus::Advanced(Progress::TooCostly) => (
                 ResultCode::ADMIN_LIMIT_EXCEEDED,
                 "an entry has too many values, or groups, for what the search asks; ask for less, or raise filter_work",
             ),
@@ -250,26 +227,25 @@ impl Scan {
                 ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
                 "only the administrator may search for passwords, and meanwhile there are some",
             ),
-            ScanStatus::Done | ScanStatus::More | ScanStatus::Long | ScanStatus::PageFull => {
-                (ResultCode::SUCCESS, "")
-            }
+            ScanStatus::Advanced(_) | ScanStatus::PageFull => (ResultCode::SUCCESS, ""),
         };
         let verdict = answer::verdict(code, diagnostic);
-        if self.search.page.is_none() {
-            return write_result(out, self.search.id, op::SEARCH_DONE, &verdict);
+        if self.search.terms.page.is_none() {
+            return write_result(out, self.search.terms.id, op::SEARCH_DONE, &verdict);
         }
         let mut value = Vec::new();
         PagedResults { size: 0, cookie }.encode(&mut value);
         let control = Control { oid: oid::PAGED_RESULTS, critical: false, value: Some(&value) };
-        write_result_with(out, self.search.id, op::SEARCH_DONE, &verdict, &[control]);
+        write_result_with(out, self.search.terms.id, op::SEARCH_DONE, &verdict, &[control]);
     }
 
     /// Continues the search with a new page. The time limit begins again, as the client may have paused; the
     /// size limit covers all pages together, as in slapd.
     fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
         let deadline_ms = deadline_ms(search, &turn.settings.limits, turn.now);
-        let search = RunningSearch { id, page: Some(turn.settings.page(size)), deadline_ms, ..self.search };
-        Self { search, status: ScanStatus::Done, ..self }
+        let terms = Terms { id, page: Some(turn.settings.page(size)), ..self.search.terms };
+        let search = RunningSearch { terms, deadline_ms, ..self.search };
+        Self { search, status: ScanStatus::Advanced(Progress::Done), ..self }
     }
 }
 
@@ -285,7 +261,7 @@ impl RunningSearch {
         if context.now.ms >= self.deadline_ms {
             return ScanStatus::TimeLimit;
         }
-        if self.probes && context.passwords && !self.sees_passwords {
+        if self.probes && context.passwords && !self.terms.sees_passwords {
             return ScanStatus::Probes;
         }
         let (candidates, matches) = (candidates(filter), self.wanted(projection));
@@ -303,7 +279,7 @@ impl RunningSearch {
                 return ScanStatus::SizeLimit;
             }
             let Some(&entry) = context.matches.get(at) else { break };
-            if self.page == Some(0) {
+            if self.terms.page == Some(0) {
                 // The next page begins with this entry; its match shows that there is a next page.
                 self.cursor.back_to(entry);
                 return ScanStatus::PageFull;
@@ -311,23 +287,18 @@ impl RunningSearch {
             if context.out.len() >= start + FLUSH_BYTES {
                 // Large entries have filled the output, and further entries wait until it has been written.
                 self.cursor.back_to(entry);
-                return ScanStatus::More;
+                return ScanStatus::Advanced(Progress::More);
             }
             if !self.send(entry, projection, context) {
                 self.cursor.back_to(entry);
-                return match (at, context.long) {
-                    (0, true) => ScanStatus::TooCostly,
-                    (0, false) => ScanStatus::Long,
-                    _ => ScanStatus::More,
-                };
+                return ScanStatus::Advanced(match (at, context.long) {
+                    (0, true) => Progress::TooCostly,
+                    (0, false) => Progress::Long,
+                    _ => Progress::More,
+                });
             }
         }
-        match progress {
-            Progress::Done => ScanStatus::Done,
-            Progress::TooCostly => ScanStatus::TooCostly,
-            Progress::More => ScanStatus::More,
-            Progress::Long => ScanStatus::Long,
-        }
+        ScanStatus::Advanced(progress)
     }
 
     /// The number of matches to search for: one more than the limits allow, to detect an exceeded size limit
@@ -338,13 +309,13 @@ impl RunningSearch {
         // take long.
         let most = if projection.listed() > FEW { 1 } else { MATCHES };
         let left = self.left.map_or(most, |left| left.saturating_add(1) as usize);
-        let page = self.page.map_or(most, |page| page.saturating_add(1) as usize);
+        let page = self.terms.page.map_or(most, |page| page.saturating_add(1) as usize);
         most.min(left).min(page)
     }
 
     #[inline]
     const fn hides_passwords(&self, context: &ScanContext<'_>) -> bool {
-        context.passwords && !self.sees_passwords
+        context.passwords && !self.terms.sees_passwords
     }
 
     /// Sends an entry. Returns false, and sends nothing, if finding its groups takes too long.
@@ -353,19 +324,19 @@ impl RunningSearch {
         let Some(entry) = context.store.entry(id) else { return true };
         if !self.ranged
             && projection.is_verbatim()
-            && self.form == NameForm::Stored
+            && self.terms.form == NameForm::Stored
             && !self.hides_passwords(context)
         {
-            write_entry(context.out, self.id, entry.body);
+            write_entry(context.out, self.terms.id, entry.body);
         } else {
             if !self.render(id, entry, projection, context) {
                 return false;
             }
-            write_entry(context.out, self.id, context.body);
+            write_entry(context.out, self.terms.id, context.body);
         }
         *context.entries_sent += 1;
         self.left = self.left.map(|left| left.saturating_sub(1));
-        self.page = self.page.map(|page| page.saturating_sub(1));
+        self.terms.page = self.terms.page.map(|page| page.saturating_sub(1));
         true
     }
 
@@ -395,17 +366,17 @@ impl RunningSearch {
                 ad::in_ranges(context.body, &projection.ranges);
             }
         }
-        if let (Some(name), Some(end)) = (&self.minutes, entry.expires) {
+        if let (Some(name), Some(end)) = (&self.terms.minutes, entry.expires) {
             render::with_minutes(context.body, name, end, context.now.seconds());
         }
-        if self.form == NameForm::Ils {
+        if self.terms.form == NameForm::Ils {
             render::under_ils_name(context.body);
         }
         true
     }
 }
 
-fn entries(search: &SearchRequest<'_>, terms: Terms<'_>, settings: &Settings) -> Option<u32> {
+fn entries(search: &SearchRequest<'_>, terms: &Terms, settings: &Settings) -> Option<u32> {
     let limit = smaller(search.size_limit, settings.limits.search_entries);
     if settings.ad && terms.page.is_none() {
         return smaller(limit.unwrap_or(0), ad::PAGE_ENTRIES);

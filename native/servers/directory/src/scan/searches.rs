@@ -38,7 +38,7 @@ impl Searches {
     pub(crate) fn begin(
         &mut self,
         search: &SearchRequest<'_>,
-        terms: Terms<'_>,
+        terms: Terms,
         turn: &mut Turn<'_>,
     ) -> Result<Step, Refusal> {
         let start = turn.out.len();
@@ -65,7 +65,7 @@ impl Searches {
                 "no search of this connection has this cookie; begin again without one",
             ));
         };
-        if self.paged.get(at).is_some_and(|paged| paged.scan.search.question != question(search)) {
+        if self.paged.get(at).is_some_and(|paged| paged.scan.search.terms.question != question(search)) {
             return Err(Refusal::new(
                 ResultCode::UNWILLING_TO_PERFORM,
                 "the search of this cookie asked something else; begin again without one",
@@ -110,7 +110,7 @@ impl Searches {
 
     /// Drops the search with this message id.
     pub(crate) fn abandon(&mut self, id: i32) {
-        self.running.retain(|scan| scan.search.id != id);
+        self.running.retain(|scan| scan.search.terms.id != id);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -121,7 +121,13 @@ impl Searches {
     fn admit(&mut self, scan: Scan, turn: &mut Turn<'_>) {
         if self.running.len() >= turn.settings.limits.running_searches {
             let diagnostic = "too many searches are running on this connection; wait for some of them to end";
-            answer::result(&mut turn.out, scan.search.id, op::SEARCH_DONE, ResultCode::BUSY, diagnostic);
+            answer::result(
+                &mut turn.out,
+                scan.search.terms.id,
+                op::SEARCH_DONE,
+                ResultCode::BUSY,
+                diagnostic,
+            );
         } else if self.has_room_for(&scan, turn) {
             self.running.push(scan);
         }
@@ -143,7 +149,7 @@ impl Searches {
                 (ResultCode::BUSY, "the searches of this connection take too much memory; wait for some")
             }
         };
-        answer::result(&mut turn.out, scan.search.id, op::SEARCH_DONE, code, diagnostic);
+        answer::result(&mut turn.out, scan.search.terms.id, op::SEARCH_DONE, code, diagnostic);
         false
     }
 

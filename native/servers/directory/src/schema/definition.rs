@@ -1,7 +1,7 @@
 //! Attribute types and object classes of a schema.
 
 use super::AttributeId;
-use super::matching_rule::MatchingRule;
+use super::matching_rule::{Matching, MatchingRule};
 use super::syntax::Syntax;
 
 /// The usage of an attribute (RFC 4512 section 4.1.2).
@@ -45,6 +45,11 @@ impl AttributeType {
     /// The spelling in stored entries.
     pub fn name(&self) -> &str {
         self.names.first().unwrap_or(&self.oid)
+    }
+
+    /// The rule by which values of an entry are equal.
+    pub(crate) fn matching(&self) -> Matching {
+        self.equality.map_or(Matching::OctetString, |rule| rule.matching)
     }
 }
 

@@ -94,8 +94,7 @@ impl Store {
         let Some(slot) = self.slots.get(id) else {
             return false;
         };
-        let expired = slot.expires != 0 && slot.expires <= now.0;
-        if expired || !self.reaches(reach, id, slot.parent) {
+        if slot.is_overdue(now) || !self.reaches(reach, id, slot.parent) {
             return false;
         }
         let (dn, attributes) = body::split(self.body_of(slot));

@@ -12,16 +12,15 @@ use std::time::Duration;
 use crossbeam_utils::sync::ShardedLock;
 use net::{Mailboxes, Server};
 use people::{Groups, Population, Profile};
-use tls::Acceptor;
 
 use self::service::LdapService;
 use crate::clock::Clock;
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::domain::Domain;
 use crate::limits::NoRoom;
 use crate::load::{self, LoadError};
 use crate::schema::{ACTIVE_DIRECTORY, Schema, SchemaError};
-use crate::settings::{self, Settings, normal};
+use crate::settings::{Settings, normal};
 use crate::slow_binds::SlowBinds;
 use crate::stats::{Counters, Published, Stats};
 use crate::store::Store;
@@ -33,13 +32,9 @@ pub enum StartError {
     #[error("the administrator {dn:?} {problem}")]
     Admin { dn: String, problem: &'static str },
     #[error(transparent)]
-    Limit(#[from] net::OutOfRange),
-    #[error(transparent)]
     Room(#[from] NoRoom),
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    #[error(transparent)]
-    Tls(#[from] tls::ConfigError),
     #[error(transparent)]
     Load(#[from] LoadError),
     #[error("the system does not give the server what it needs: {0}")]
@@ -78,9 +73,9 @@ pub fn start_with(
     check(&config)?;
     // TLS and the port come before the load, which may take a while, so that an unreadable file or a port in
     // use is reported at once.
-    let secure = config.tls.as_ref().map(speak_tls).transpose()?;
+    let tls = config.tls.as_ref();
     let (mut server, reactors) =
-        Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
+        config.listen(tls.map(|tls| &tls.certificate), tls.is_some_and(|tls| tls.start), &[])?;
     let mut schema = Schema::standard();
     schema.load(people::RTPERSON_SCHEMA)?;
     if config.profile == Profile::Ad {
@@ -89,14 +84,10 @@ pub fn start_with(
     if let Some(path) = &config.schema {
         load::define(&mut schema, path)?;
     }
-    let mut settings =
-        Settings::new(&config, load::ils_names(&config, people.as_deref()), clock.now().seconds());
-    settings.tls = secure;
+    let settings = Settings::new(&config, load::ils_names(&config, people.as_deref()), clock.now().seconds());
     let mut store = Store::new(schema);
     store.set_limits(config.limits);
-    if settings.ad {
-        store.set_domain(Domain::new(&config.suffix));
-    }
+    store.domain = settings.ad.then(|| Domain::new(&config.suffix));
     load::fill(&mut store, &config, &settings, people.as_deref(), groups, clock.now().seconds())?;
     let (mailboxes, outcomes) = Mailboxes::new(&reactors);
     let slow_binds = SlowBinds::new(
@@ -115,19 +106,13 @@ pub fn start_with(
         let shared = Arc::clone(&shared);
         server.spawn("directory", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
-            reactor.run(LdapService::new(&shared, published, outcomes, index == 0))
+            reactor.run(LdapService::new(&shared, published, index == 0), outcomes)
         })?;
     }
     Ok(Running { server, shared })
 }
 
-fn speak_tls(config: &config::Tls) -> Result<settings::Tls, tls::ConfigError> {
-    let acceptor = Acceptor::new(&config.certificate, &[])?;
-    Ok(settings::Tls { acceptor, start: config.start, mutual: config.certificate.client_ca.is_some() })
-}
-
 fn check(config: &Config) -> Result<(), StartError> {
-    config.limits.check()?;
     config.limits.check_room()?;
     let Some(dn) = &config.admin_dn else { return Ok(()) };
     let problem = match &config.admin_password {
@@ -150,7 +135,7 @@ impl Running {
 
     /// The certificate authority in PEM, if it was generated at the start.
     pub fn made_ca(&self) -> Option<&str> {
-        self.shared.settings.tls.as_ref()?.acceptor.made_ca()
+        self.server.made_ca()
     }
 
     /// The counters so far.

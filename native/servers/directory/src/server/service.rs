@@ -1,10 +1,8 @@
 //! LDAP as a service of the socket layer: answers messages, and does periodic work of the store.
 
 use std::net::IpAddr;
-use std::sync::mpsc::Receiver;
 
 use net::{ConnectionId, OUT_BYTES, Rejection, Service, Step, TimeSlice};
-use tls::Acceptor;
 use wire::ldap::ResultCode;
 use wire::ldap::frame::message_length;
 
@@ -23,19 +21,13 @@ pub(super) struct LdapService<'t> {
     turn: Turn<'t>,
     shared: &'t Shared,
     published: &'t Published,
-    outcomes: Receiver<(ConnectionId, Outcome)>,
     upkeep: Upkeep,
 }
 
 impl<'t> LdapService<'t> {
     /// The service of one thread, with its published counters. One thread of the server expires entries for
     /// all threads.
-    pub(super) fn new(
-        shared: &'t Shared,
-        published: &'t Published,
-        outcomes: Receiver<(ConnectionId, Outcome)>,
-        expires: bool,
-    ) -> Self {
+    pub(super) fn new(shared: &'t Shared, published: &'t Published, expires: bool) -> Self {
         let turn = Turn {
             settings: &shared.settings,
             access: Access::new(&shared.store),
@@ -46,7 +38,7 @@ impl<'t> LdapService<'t> {
             now: shared.clock.now(),
             slice: TimeSlice::default(),
         };
-        Self { turn, shared, published, outcomes, upkeep: Upkeep::new(expires) }
+        Self { turn, shared, published, upkeep: Upkeep::new(expires) }
     }
 
     /// Tells the client that its bytes cannot be split into messages.
@@ -91,15 +83,6 @@ impl Service for LdapService<'_> {
     #[inline]
     fn slice(&mut self) -> &mut TimeSlice {
         &mut self.turn.slice
-    }
-
-    #[inline]
-    fn acceptor(&self) -> Option<&Acceptor> {
-        self.turn.settings.greeter()
-    }
-
-    fn upgrade(&self) -> Option<&Acceptor> {
-        self.turn.settings.upgrader()
     }
 
     fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Session {
@@ -161,10 +144,6 @@ impl Service for LdapService<'_> {
             _ if session.waiting.is_some() => Step::Wait,
             _ => Step::Next,
         }
-    }
-
-    fn next_outcome(&mut self) -> Option<(ConnectionId, Outcome)> {
-        self.outcomes.try_recv().ok()
     }
 
     fn resume(&mut self, session: &mut Session, outcome: Outcome) -> Step {

@@ -228,8 +228,8 @@ fn refuse_operational(schema: &Schema, draft: &Draft<'_>) -> Result<(), Refusal>
 
 /// The refusal of a value for an operational attribute.
 pub(super) fn set_by_server(schema: &Schema, id: AttributeId) -> Refusal {
-    let name = schema.canonical_name(id);
-    Refusal::new(ResultCode::CONSTRAINT_VIOLATION, format!("{name}: only the server sets it"))
+    let name = schema.canonical_name(id).as_bytes();
+    Refusal::of_attribute(ResultCode::CONSTRAINT_VIOLATION, name, "only the server sets it")
 }
 
 /// Adds the missing values of an RDN.
@@ -237,11 +237,9 @@ pub(super) fn ensure_rdn_values(schema: &Schema, rdn: Rdn<'_>, draft: &mut Draft
     let mut buffer = Vec::new();
     for pair in rdn.pairs() {
         if let Some(id) = schema.resolve(pair.attribute).filter(|&id| schema.attribute(id).computed) {
-            let name = schema.canonical_name(id);
-            return Err(Refusal::new(
-                ResultCode::NAMING_VIOLATION,
-                format!("{name}: the server sets it, so that it names no entry"),
-            ));
+            let name = schema.canonical_name(id).as_bytes();
+            let problem = "the server sets it, so that it names no entry";
+            return Err(Refusal::of_attribute(ResultCode::NAMING_VIOLATION, name, problem));
         }
         if is_password(pair.attribute) {
             return Err(Refusal::new(

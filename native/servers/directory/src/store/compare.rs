@@ -16,8 +16,7 @@ impl Store {
     ) -> Result<bool, Refusal> {
         let id = self.find_live(request.dn, now, scratch)?;
         let asked = request.attribute;
-        let refuse =
-            |code, what: &str| Refusal::new(code, format!("{}: {what}", String::from_utf8_lossy(asked)));
+        let refuse = |code, problem| Refusal::of_attribute(code, asked, problem);
         let unknown = || refuse(ResultCode::UNDEFINED_ATTRIBUTE_TYPE, "unknown attribute type");
         let attribute = self.schema.resolve(asked).ok_or_else(unknown)?;
         let rule = self.schema.attribute(attribute).equality;

@@ -8,7 +8,7 @@ use wire::ldap::attributes::Attribute;
 use super::operational::{Operational, uuid};
 use super::slots::{NONE, Slot};
 use super::{Budget, Effort, EntryId, Form, Scratch, Store, UnixSeconds, body};
-use crate::domain::{self, Domain};
+use crate::domain;
 use crate::index::{Hits, Key};
 use crate::matching::write_timestamp;
 
@@ -16,11 +16,6 @@ use crate::matching::write_timestamp;
 const LOOKUP: usize = 1_000;
 
 impl Store {
-    /// Makes this the store of an Active Directory domain.
-    pub(crate) fn set_domain(&mut self, domain: Domain) {
-        self.domain = Some(domain);
-    }
-
     /// Appends the value of a constructed attribute; false if the entry has none.
     pub(super) fn write_constructed(&self, slot: &Slot, what: Operational, out: &mut Vec<u8>) -> bool {
         let Some(here) = &self.domain else { return false };

@@ -48,7 +48,7 @@ impl<'a> DraftAttribute<'a> {
 
     /// The index of a value in any equivalent spelling.
     fn position(&mut self, schema: &Schema, value: &[u8]) -> Option<usize> {
-        let matching = matching(schema, self.id);
+        let matching = schema.attribute(self.id).matching();
         if self.values.len() > SHORT {
             let Self { values, places, .. } = self;
             let places = places.get_or_insert_with(|| {
@@ -69,7 +69,7 @@ impl<'a> DraftAttribute<'a> {
 
     fn push(&mut self, schema: &Schema, value: Cow<'a, [u8]>) {
         if let Some(places) = &mut self.places {
-            places.insert(key(schema, matching(schema, self.id), &value), self.values.len());
+            places.insert(key(schema, schema.attribute(self.id).matching(), &value), self.values.len());
         }
         self.values.push(Some(value));
         self.count += 1;
@@ -79,16 +79,12 @@ impl<'a> DraftAttribute<'a> {
     fn remove(&mut self, schema: &Schema, value: &[u8]) -> bool {
         let Some(at) = self.position(schema, value) else { return false };
         if let Some(places) = &mut self.places {
-            places.remove(&key(schema, matching(schema, self.id), value));
+            places.remove(&key(schema, schema.attribute(self.id).matching(), value));
         }
         let found = self.values.get_mut(at).and_then(Option::take).is_some();
         self.count -= usize::from(found);
         found
     }
-}
-
-fn matching(schema: &Schema, id: AttributeId) -> Matching {
-    schema.attribute(id).equality.map_or(Matching::OctetString, |rule| rule.matching)
 }
 
 /// The key that equal values share: the normal form or, if a value has no normal form, the value itself.
@@ -152,11 +148,8 @@ impl<'a> Draft<'a> {
         let attribute = self.attribute(id, &name);
         for (at, value) in values.iter().flatten().enumerate() {
             if attribute.position(schema, value).is_some() {
-                let name = String::from_utf8_lossy(&name).into_owned();
-                return Err(Refusal::new(
-                    ResultCode::ATTRIBUTE_OR_VALUE_EXISTS,
-                    format!("{name}: value #{at} is there already"),
-                ));
+                let problem = format_args!("value #{at} is there already");
+                return Err(Refusal::of_attribute(ResultCode::ATTRIBUTE_OR_VALUE_EXISTS, &name, problem));
             }
             attribute.push(schema, Cow::Borrowed(value));
         }
@@ -166,12 +159,9 @@ impl<'a> Draft<'a> {
     /// RFC 4511 section 4.6, delete: the listed values, or all values if none is listed.
     pub(super) fn delete(&mut self, schema: &Schema, name: &[u8], values: Values<'_>) -> Result<(), Refusal> {
         let (_, name) = canonical(schema, name)?;
-        let missing = |what: &str| {
-            let name = String::from_utf8_lossy(&name).into_owned();
-            Refusal::new(ResultCode::NO_SUCH_ATTRIBUTE, format!("{name}: no such {what}"))
-        };
+        let missing = |problem| Refusal::of_attribute(ResultCode::NO_SUCH_ATTRIBUTE, &name, problem);
         let at = self.attributes.iter().position(|attribute| attribute.name == name);
-        let at = at.ok_or_else(|| missing("attribute"))?;
+        let at = at.ok_or_else(|| missing("no such attribute"))?;
         if values.0.is_empty() {
             self.attributes.remove(at);
             return Ok(());
@@ -179,7 +169,7 @@ impl<'a> Draft<'a> {
         let kept = &mut self.attributes[at];
         for value in values.iter().flatten() {
             if !kept.remove(schema, value) {
-                return Err(missing("value"));
+                return Err(missing("no such value"));
             }
         }
         if kept.count == 0 {
@@ -223,10 +213,7 @@ impl<'a> Draft<'a> {
         by: Values<'_>,
     ) -> Result<usize, Refusal> {
         let (id, name) = canonical(schema, name)?;
-        let refuse = |code, what: &str| {
-            let name = String::from_utf8_lossy(&name).into_owned();
-            Refusal::new(code, format!("{name}: {what}"))
-        };
+        let refuse = |code, problem| Refusal::of_attribute(code, &name, problem);
         let mut amounts = by.iter().flatten();
         let (Some(amount), None) = (amounts.next().and_then(number), amounts.next()) else {
             return Err(refuse(ResultCode::PROTOCOL_ERROR, "an increment takes one whole number"));
@@ -234,8 +221,8 @@ impl<'a> Draft<'a> {
         let attribute = self.attributes.iter_mut().find(|attribute| attribute.name == name);
         let attribute =
             attribute.ok_or_else(|| refuse(ResultCode::NO_SUCH_ATTRIBUTE, "no such attribute"))?;
-        let declared = schema.attribute(id).declared;
-        if declared && !matches!(matching(schema, id), Matching::Integer | Matching::NumericString) {
+        let kind = schema.attribute(id);
+        if kind.declared && !matches!(kind.matching(), Matching::Integer | Matching::NumericString) {
             return Err(refuse(ResultCode::CONSTRAINT_VIOLATION, "its values are no numbers"));
         }
         attribute.places = None;
@@ -271,9 +258,8 @@ pub(super) fn canonical<'d>(
     description: &'d [u8],
 ) -> Result<(AttributeId, Cow<'d, [u8]>), Refusal> {
     let Some(id) = schema.resolve(description) else {
-        let name = String::from_utf8_lossy(description);
-        let diagnostic = format!("{name}: no attribute description, or too many options or undeclared types");
-        return Err(Refusal::new(ResultCode::UNDEFINED_ATTRIBUTE_TYPE, diagnostic));
+        let problem = "no attribute description, or too many options or undeclared types";
+        return Err(Refusal::of_attribute(ResultCode::UNDEFINED_ATTRIBUTE_TYPE, description, problem));
     };
     if super::inspect::is_canonical(schema, id, description) {
         return Ok((id, Cow::Borrowed(description)));

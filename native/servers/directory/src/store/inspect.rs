@@ -196,13 +196,10 @@ impl Inspector {
                 ResultCode::CONSTRAINT_VIOLATION,
                 format!("attribute {} has one value at most", kind.name()),
             )),
-            _ => {
-                let matching = kind.equality.map_or(Matching::OctetString, |rule| rule.matching);
-                match duplicate(schema, matching, attribute.values) {
-                    Some(at) => Err(refuse_value(ResultCode::ATTRIBUTE_OR_VALUE_EXISTS, kind.name(), at)),
-                    None => Ok(size),
-                }
-            }
+            _ => match duplicate(schema, kind.matching(), attribute.values) {
+                Some(at) => Err(refuse_value(ResultCode::ATTRIBUTE_OR_VALUE_EXISTS, kind.name(), at)),
+                None => Ok(size),
+            },
         }
     }
 
@@ -213,7 +210,7 @@ impl Inspector {
         let (Some(first), Some(second)) = (values.next(), values.next()) else {
             return true;
         };
-        let matching = kind.equality.map_or(Matching::OctetString, |rule| rule.matching);
+        let matching = kind.matching();
         self.buffer.clear();
         if !matching.normalise(schema, first, &mut self.buffer) {
             return first != second;
@@ -296,7 +293,7 @@ fn refuse_value(code: ResultCode, name: &str, at: usize) -> Refusal {
         ResultCode::INVALID_ATTRIBUTE_SYNTAX => "breaks the attribute's syntax",
         _ => "is there more than once",
     };
-    Refusal::new(code, format!("{name}: value #{at} {what}"))
+    Refusal::of_attribute(code, name.as_bytes(), format_args!("value #{at} {what}"))
 }
 
 fn malformed(error: BerError) -> Refusal {

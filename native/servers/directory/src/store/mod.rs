@@ -26,6 +26,7 @@ mod slots;
 pub(crate) mod work;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -75,6 +76,11 @@ impl Refusal {
     /// A refusal without a matched DN.
     pub fn new(code: ResultCode, diagnostic: impl Into<Cow<'static, str>>) -> Self {
         Self { code, diagnostic: diagnostic.into(), matched_dn: Vec::new() }
+    }
+
+    /// A refusal about an attribute.
+    pub(crate) fn of_attribute(code: ResultCode, attribute: &[u8], problem: impl Display) -> Self {
+        Self::new(code, format!("{}: {problem}", String::from_utf8_lossy(attribute)))
     }
 }
 

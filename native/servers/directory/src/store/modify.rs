@@ -118,10 +118,9 @@ fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Res
     match change.operation {
         // entryTtl is not stored with the attributes: add and replace both set the time to live.
         0 | 2 if schema.attribute(id).computed => draft.replace(schema, name, values),
-        0 if values.0.is_empty() => Err(Refusal::new(
-            ResultCode::PROTOCOL_ERROR,
-            format!("{}: nothing to add", String::from_utf8_lossy(name)),
-        )),
+        0 if values.0.is_empty() => {
+            Err(Refusal::of_attribute(ResultCode::PROTOCOL_ERROR, name, "nothing to add"))
+        }
         0 => draft.add(schema, name, values),
         1 => draft.delete(schema, name, values),
         2 => draft.replace(schema, name, values),
@@ -156,11 +155,8 @@ fn check_rdn(schema: &Schema, dn: &[u8], draft: &Draft<'_>) -> Result<(), Refusa
             .values(id)
             .any(|have| have == value || known && matching.matches(schema, have, value, &normal, &mut buffer))
         {
-            let name = String::from_utf8_lossy(pair.attribute).into_owned();
-            return Err(Refusal::new(
-                ResultCode::NOT_ALLOWED_ON_RDN,
-                format!("{name}: this value names the entry; rename it instead"),
-            ));
+            let problem = "this value names the entry; rename it instead";
+            return Err(Refusal::of_attribute(ResultCode::NOT_ALLOWED_ON_RDN, pair.attribute, problem));
         }
     }
     Ok(())

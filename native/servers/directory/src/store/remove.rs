@@ -42,7 +42,7 @@ impl Store {
 
     /// Whether an entry has expired, even if it has not been removed yet.
     pub(super) fn is_overdue(&self, id: u32, now: UnixSeconds) -> bool {
-        self.slots.get(id).is_some_and(|slot| slot.expires != 0 && slot.expires <= now.0)
+        self.slots.get(id).is_some_and(|slot| slot.is_overdue(now))
     }
 
     /// Removes up to `budget` expired entries; returns their number. Must be called at least once a second;
@@ -70,8 +70,8 @@ impl Store {
     fn remove_overdue(&mut self, leaf: u32, now: UnixSeconds, writer: &mut Writer) -> usize {
         let mut removed = 0;
         let mut next = leaf;
-        while let Some(slot) = self.slots.get(next).copied() {
-            if slot.expires == 0 || slot.expires > now.0 || self.children.contains_key(&next) {
+        while let Some(slot) = self.slots.get(next).copied().filter(|slot| slot.is_overdue(now)) {
+            if self.children.contains_key(&next) {
                 break;
             }
             self.remove_leaf(next, writer);

@@ -1,5 +1,6 @@
 //! The stored properties of an entry besides its body: 32 bytes.
 
+use super::UnixSeconds;
 use super::bodies::Place;
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -25,6 +26,11 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) const fn is_free(&self) -> bool {
         self.place.len() == 0
+    }
+
+    /// Whether the entry has expired.
+    pub(crate) const fn is_overdue(&self, now: UnixSeconds) -> bool {
+        self.expires != 0 && self.expires <= now.0
     }
 }
 

@@ -39,8 +39,7 @@ pub(super) fn of_changes<'a>(
 }
 
 fn of_values<'a>(schema: &Schema, name: &[u8], values: Values<'a>) -> impl Iterator<Item = usize> + use<'a> {
-    let rule = schema.resolve(name).and_then(|id| schema.attribute(id).equality);
-    let matching = rule.map_or(Matching::OctetString, |rule| rule.matching);
+    let matching = schema.resolve(name).map_or(Matching::OctetString, |id| schema.attribute(id).matching());
     let mut decoded = Vec::new();
     values.iter().flatten().map(move |value| of_value(matching, value, &mut decoded))
 }

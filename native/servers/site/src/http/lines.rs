@@ -1,6 +1,6 @@
 //! Header lines that only this site reads.
 
-use http::value;
+use http::{HeaderLines, value};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Lines<'a> {
@@ -11,9 +11,9 @@ pub(crate) struct Lines<'a> {
     pub(crate) if_none_match: Option<&'a [u8]>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> HeaderLines<'a> for Lines<'a> {
     #[inline]
-    pub(crate) fn line(&mut self, line: &'a [u8]) {
+    fn line(&mut self, line: &'a [u8]) {
         match line.first().map(u8::to_ascii_lowercase) {
             Some(b'a') => {
                 let names_html = |value: &[u8]| value.windows(9).any(|part| part == b"text/html");

@@ -1,8 +1,7 @@
 //! Answers requests, without the socket.
 
 use std::convert::Infallible;
-use std::sync::mpsc::{Receiver, Sender};
-use std::vec;
+use std::sync::mpsc::Sender;
 
 use http::{Answer, App, Progress, Received, ResponseOptions, Then};
 use net::ConnectionId;
@@ -10,13 +9,11 @@ use wire::http::cookie;
 
 use super::Shared;
 use crate::http::{Lines, Route, Target, answer, changes, entering, fields, newcomer, route, user_number};
+use crate::image::IMAGES;
 use crate::page::{push_page, push_welcome};
 use crate::people_cache::PeopleCache;
 use crate::stats::{Counters, Published};
-use crate::upd::{Done, Job, Outcome, Write};
-
-/// The outcomes of one transaction, for one thread.
-pub(super) type Outcomes = Vec<Done<ConnectionId>>;
+use crate::upd::{Job, Outcome, Write};
 
 type Turn<'t> = http::Turn<Site<'t>>;
 type Request<'a> = http::Request<'a, Lines<'a>>;
@@ -25,51 +22,38 @@ type Request<'a> = http::Request<'a, Lines<'a>>;
 pub(super) struct Site<'t> {
     shared: &'t Shared,
     people: PeopleCache<'t>,
-    writes: Sender<Job<ConnectionId>>,
-    outcomes: Receiver<Outcomes>,
-    /// The outcomes of one transaction that have not been delivered yet.
-    delivering: vec::IntoIter<Done<ConnectionId>>,
+    writes: Sender<Job>,
     published: &'t Published,
 }
 
 /// A form whose body is being received.
 #[derive(Debug)]
 pub(super) struct Form {
+    /// Whether the client is a browser, which gets other answers than a program.
     browser: bool,
     /// The user to update; `None` creates a new user.
     user: Option<u64>,
-}
-
-/// The kind of client: a browser gets other answers than a program.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Writing {
-    browser: bool,
 }
 
 impl<'t> Site<'t> {
     pub(super) fn new(
         shared: &'t Shared,
         people: PeopleCache<'t>,
-        writes: Sender<Job<ConnectionId>>,
-        outcomes: Receiver<Outcomes>,
+        writes: Sender<Job>,
         published: &'t Published,
     ) -> Self {
-        Self { shared, people, writes, outcomes, delivering: vec::IntoIter::default(), published }
+        Self { shared, people, writes, published }
     }
 }
 
 impl App for Site<'_> {
     type Lines<'a> = Lines<'a>;
     type Form = Form;
-    type Waiting = Writing;
+    /// Whether the client is a browser.
+    type Waiting = bool;
     type Outcome = Outcome;
     type Outgoing = Infallible;
     type Counters = Counters;
-
-    #[inline]
-    fn line<'a>(lines: &mut Lines<'a>, line: &'a [u8]) {
-        lines.line(line);
-    }
 
     #[inline]
     fn begin(request: &Request<'_>, turn: &mut http::Turn<Self>) -> Progress<Self> {
@@ -97,22 +81,12 @@ impl App for Site<'_> {
         if turn.app.writes.send(Job { ticket: id, write }).is_err() {
             return turn.refuse(options, "503 Service Unavailable", &[], "nothing can be stored now");
         }
-        Progress::Wait(options, Writing { browser: form.browser })
-    }
-
-    #[inline]
-    fn next_outcome(&mut self) -> Option<(ConnectionId, Outcome)> {
-        loop {
-            if let Some(done) = self.delivering.next() {
-                return Some((done.ticket, done.outcome));
-            }
-            self.delivering = self.outcomes.try_recv().ok()?.into_iter();
-        }
+        Progress::Wait(options, form.browser)
     }
 
     fn finish(
         options: ResponseOptions,
-        Writing { browser }: Writing,
+        browser: bool,
         outcome: Outcome,
         turn: &mut http::Turn<Self>,
     ) -> Progress<Self> {
@@ -165,12 +139,11 @@ fn show<'t>(target: Target, request: &Request<'_>, turn: &mut Turn<'t>) -> Progr
 fn image(n: usize, lines: &Lines<'_>, options: ResponseOptions, turn: &mut Turn<'_>) {
     turn.counters.requests += 1;
     turn.counters.images += 1;
-    let shared = turn.app.shared;
-    let Some(picture) = shared.images.get(n) else { return };
-    if lines.if_none_match == Some(picture.tag.as_bytes()) {
-        answer::not_modified(&mut turn.reply(options), &picture.tag);
+    let (Some(bytes), Some(tag)) = (IMAGES.get(n), turn.app.shared.image_tags.get(n)) else { return };
+    if lines.if_none_match == Some(tag.as_bytes()) {
+        answer::not_modified(&mut turn.reply(options), tag);
     } else {
-        answer::image(&mut turn.reply(options), picture.bytes, &picture.tag);
+        answer::image(&mut turn.reply(options), *bytes, tag);
     }
 }
 

@@ -42,4 +42,4 @@ pub use open::{Durability, Expected, OpenError, inspect};
 pub use person::Person;
 pub(crate) use reader::Reader;
 pub use schema::SCHEMA_VERSION;
-pub(crate) use writer::{Changes, Done, Job, Outcome, Write, Writer};
+pub(crate) use writer::{Changes, Job, Outcome, Write, Writer};

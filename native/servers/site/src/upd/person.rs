@@ -3,91 +3,74 @@
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-/// The properties that a page shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Person<'r> {
-    /// The key of the row.
-    pub id: u64,
-    pub name: &'r str,
-    pub given: &'r str,
-    pub city: &'r str,
-    /// Two letters.
-    pub country: &'r str,
-    /// Two letters.
-    pub language: &'r str,
-    pub occupation: &'r str,
-    pub company: &'r str,
-    /// The page's background colour.
-    pub background: &'r str,
-    /// The colour of headings.
-    pub accent: &'r str,
-    /// A JSON array.
-    pub sections: &'r str,
-    /// A JSON array.
-    pub interests: &'r str,
-    /// Ticker symbols, a JSON array.
-    pub stocks: &'r str,
-    /// Whether the person wants the newsletter.
-    pub newsletter: bool,
-    pub visits: i64,
-    /// In seconds since 1970.
-    pub last_visit: i64,
+/// Declares a person: the texts of a row in the order of the columns, then its numbers.
+macro_rules! person {
+    ($($(#[$doc:meta])* $text:ident)*) => {
+        /// The properties that a page shows.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct Person<'r> {
+            /// The key of the row.
+            pub id: u64,
+            $($(#[$doc])* pub $text: &'r str,)*
+            /// Whether the person wants the newsletter.
+            pub newsletter: bool,
+            pub visits: i64,
+            /// In seconds since 1970.
+            pub last_visit: i64,
+        }
+
+        /// The number of texts of a person.
+        pub(super) const TEXTS: usize = [$(stringify!($text)),*].len();
+
+        /// Selects the columns of a person by its key.
+        pub(super) const SELECT_PERSON: &str = concat!(
+            "SELECT ", $(stringify!($text), ", ",)* "newsletter, visits, last_visit FROM people WHERE id = ?1"
+        );
+
+        impl<'r> Person<'r> {
+            /// Makes a person from texts and numbers in the order of the columns.
+            #[inline]
+            pub(super) const fn new(id: u64, texts: [&'r str; TEXTS], numbers: [i64; 3]) -> Self {
+                let ([$($text),*], [newsletter, visits, last_visit]) = (texts, numbers);
+                Self { id, $($text,)* newsletter: newsletter != 0, visits, last_visit }
+            }
+
+            /// The texts in the order of the columns.
+            pub(super) const fn texts(&self) -> [&'r str; TEXTS] {
+                [$(self.$text),*]
+            }
+        }
+    };
 }
 
-/// The number of texts of a person.
-pub(super) const TEXTS: usize = 12;
+person! {
+    name
+    given
+    city
+    /// Two letters.
+    country
+    /// Two letters.
+    language
+    occupation
+    company
+    /// The page's background colour.
+    background
+    /// The colour of headings.
+    accent
+    /// A JSON array.
+    sections
+    /// A JSON array.
+    interests
+    /// Ticker symbols, a JSON array.
+    stocks
+}
 
 impl<'r> Person<'r> {
-    /// Reads the columns in the order of [`super::schema::SELECT_PERSON`].
+    /// Reads the columns in the order of [`SELECT_PERSON`].
     pub(super) fn of(id: u64, row: &'r Row<'_>) -> Self {
         let texts = std::array::from_fn(|column| text(row, column));
         let numbers = std::array::from_fn(|column| number(row, TEXTS + column));
         Self::new(id, texts, numbers)
-    }
-
-    /// Makes a person from texts and numbers in the order of the columns.
-    #[inline]
-    pub(super) const fn new(id: u64, texts: [&'r str; TEXTS], numbers: [i64; 3]) -> Self {
-        let [name, given, city, country, language, occupation, company, rest @ ..] = texts;
-        let [background, accent, sections, interests, stocks] = rest;
-        let [newsletter, visits, last_visit] = numbers;
-        let newsletter = newsletter != 0;
-        Self {
-            id,
-            name,
-            given,
-            city,
-            country,
-            language,
-            occupation,
-            company,
-            background,
-            accent,
-            sections,
-            interests,
-            stocks,
-            newsletter,
-            visits,
-            last_visit,
-        }
-    }
-
-    /// The texts in the order of the columns.
-    pub(super) const fn texts(&self) -> [&'r str; TEXTS] {
-        [
-            self.name,
-            self.given,
-            self.city,
-            self.country,
-            self.language,
-            self.occupation,
-            self.company,
-            self.background,
-            self.accent,
-            self.sections,
-            self.interests,
-            self.stocks,
-        ]
     }
 
     /// The numbers in the order of the columns.

@@ -3,8 +3,7 @@
 use rusqlite::{Connection, Statement};
 
 use super::commits::Commits;
-use super::person::Person;
-use super::schema::SELECT_PERSON;
+use super::person::{Person, SELECT_PERSON};
 
 /// Reads several rows under one snapshot while nothing is committed. Beginning and ending a snapshot takes
 /// three system calls, which is longer than a read (docs/decisions/0020).

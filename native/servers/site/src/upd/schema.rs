@@ -39,11 +39,6 @@ pub(super) const CREATE_PERSON: &str = "INSERT INTO people VALUES (
   max(?1, (SELECT coalesce(max(id), -1) + 1 FROM people)),
   ?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)";
 
-/// The columns that a page shows, in the order of [`super::Person`].
-pub(super) const SELECT_PERSON: &str = "SELECT name, given, city, country, language, occupation, company,
-  background, accent, sections, interests, stocks, newsletter, visits, last_visit
-  FROM people WHERE id = ?1";
-
 /// Changes the given columns and keeps the others.
 pub(super) const UPDATE_PERSON: &str = "UPDATE people SET
   background = coalesce(?2, background), accent = coalesce(?3, accent), city = coalesce(?4, city),

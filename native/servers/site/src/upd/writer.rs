@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
+use net::{ConnectionId, Mailboxes};
 use people::visitor::Visitor;
 use rusqlite::{Connection, Statement, TransactionBehavior};
 
@@ -51,10 +52,10 @@ pub(crate) struct Changes {
     pub(crate) newsletter: Option<bool>,
 }
 
-/// A write and the recipient of its outcome.
+/// A write and the connection that waits for its outcome.
 #[derive(Debug)]
-pub(crate) struct Job<T> {
-    pub(crate) ticket: T,
+pub(crate) struct Job {
+    pub(crate) ticket: ConnectionId,
     pub(crate) write: Write,
 }
 
@@ -69,34 +70,27 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// A completed write.
-#[derive(Debug)]
-pub(crate) struct Done<T> {
-    pub(crate) ticket: T,
-    pub(crate) outcome: Outcome,
-}
-
 /// The writing thread. It ends when all senders are dropped.
 #[derive(Debug)]
-pub(crate) struct Writer<T> {
+pub(crate) struct Writer {
     thread: JoinHandle<()>,
-    jobs: Sender<Job<T>>,
+    jobs: Sender<Job>,
 }
 
-impl<T: Send + 'static> Writer<T> {
-    /// Opens the database and starts. `answer` gets the outcomes of one transaction at a time.
+impl Writer {
+    /// Opens the database and starts. `mailboxes` get the outcomes of one transaction at a time.
     pub(crate) fn start(
         path: &Path,
         durability: Durability,
         size: u64,
         commits: Commits,
-        answer: impl FnMut(&mut Vec<Done<T>>) + Send + 'static,
+        mailboxes: Mailboxes<Outcome>,
     ) -> Result<Self, OpenError> {
         let db = open::writing(path, durability)?;
         let (sender, received) = channel();
         let run = move || {
             let mut db = db;
-            if let Err(error) = serve(&mut db, size, &received, &commits, answer) {
+            if let Err(error) = serve(&mut db, size, &received, &commits, &mailboxes) {
                 eprintln!("the site's writer stopped: {error}");
             }
         };
@@ -106,7 +100,7 @@ impl<T: Send + 'static> Writer<T> {
     }
 
     /// The sender of jobs to the writing thread.
-    pub(crate) fn jobs(&self) -> Sender<Job<T>> {
+    pub(crate) fn jobs(&self) -> Sender<Job> {
         self.jobs.clone()
     }
 
@@ -119,15 +113,14 @@ impl<T: Send + 'static> Writer<T> {
     }
 }
 
-fn serve<T>(
+fn serve(
     db: &mut Connection,
     size: u64,
-    jobs: &Receiver<Job<T>>,
+    jobs: &Receiver<Job>,
     commits: &Commits,
-    mut answer: impl FnMut(&mut Vec<Done<T>>),
+    mailboxes: &Mailboxes<Outcome>,
 ) -> rusqlite::Result<()> {
     let mut batch = Vec::with_capacity(BATCH);
-    let mut done = Vec::with_capacity(BATCH);
     let mut since_checkpoint = 0;
     let mut failing = false;
     while let Ok(first) = jobs.recv() {
@@ -144,9 +137,7 @@ fn serve<T>(
         }
         failing = written.is_err();
         let outcomes = written.unwrap_or_else(|_| vec![Outcome::Failed; batch.len()]);
-        done.extend(batch.drain(..).zip(outcomes).map(|(job, outcome)| Done { ticket: job.ticket, outcome }));
-        answer(&mut done);
-        done.clear();
+        mailboxes.send(batch.drain(..).map(|job| job.ticket).zip(outcomes));
         // The write-ahead log fills the disk; after a checkpoint, SQLite overwrites it from its start.
         if failing || since_checkpoint >= CHECKPOINT_WRITES {
             since_checkpoint = 0;
@@ -165,7 +156,7 @@ fn checkpoint(db: &Connection, mode: &str) {
 }
 
 /// Writes the whole batch or nothing.
-fn write_all<T>(db: &mut Connection, size: u64, batch: &[Job<T>]) -> rusqlite::Result<Vec<Outcome>> {
+fn write_all(db: &mut Connection, size: u64, batch: &[Job]) -> rusqlite::Result<Vec<Outcome>> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut outcomes = Vec::with_capacity(batch.len());
     {

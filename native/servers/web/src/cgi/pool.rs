@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use net::ConnectionId;
+use net::Mailboxes;
 
 use super::job::{Job, Rules};
 use super::output::{Budget, Fault, Output, Written};
@@ -26,11 +26,11 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Starts the threads. `deliver` gets the outcome of each job.
+    /// Starts the threads. `mailboxes` get the outcome of each job.
     pub(crate) fn start(
         rules: Rules,
         limits: &Limits,
-        deliver: impl Fn(ConnectionId, Result<Output, Fault>) + Clone + Send + 'static,
+        mailboxes: &Arc<Mailboxes<Result<Output, Fault>>>,
     ) -> io::Result<Self> {
         let (jobs, waiting) = sync_channel(limits.cgi_waiting);
         let (stop, stopped) = UnixStream::pair()?;
@@ -41,19 +41,19 @@ impl Pool {
         for index in 0..limits.cgi_processes {
             let (waiting, stopped) = (Arc::clone(&waiting), Arc::clone(&stopped));
             let (rules, budget) = (Arc::clone(&rules), Arc::clone(&budget));
-            let (stopping, deliver) = (Arc::clone(&pool.stopping), deliver.clone());
+            let (stopping, mailboxes) = (Arc::clone(&pool.stopping), Arc::clone(mailboxes));
             let thread = thread::Builder::new().name(format!("cgi-{index}")).spawn(move || {
                 let mut room = vec![0; ROOM_BYTES];
                 // Relaxed: if the flag is read late, one more program starts, which the closed pipe then
                 // kills.
                 while let Some(job) = next(&waiting).filter(|_| !stopping.load(Relaxed)) {
-                    if job.is_abandoned() {
-                        deliver(job.ticket, Err(Fault::Abandoned));
-                        continue;
-                    }
                     let mut written = Written::new(rules.most_bytes, Arc::clone(&budget));
-                    let ran = run(&job, &rules, stopped.as_fd(), &mut room, &mut written);
-                    deliver(job.ticket, ran.and_then(|()| Output::read(written)));
+                    let ran = if job.is_abandoned() {
+                        Err(Fault::Abandoned)
+                    } else {
+                        run(&job, &rules, stopped.as_fd(), &mut room, &mut written)
+                    };
+                    mailboxes.send([(job.ticket, ran.and_then(|()| Output::read(written)))]);
                 }
             })?;
             pool.threads.push(thread);

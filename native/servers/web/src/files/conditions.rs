@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use http::value;
+use http::{HeaderLines, value};
 use wire::http::date::parse_http_date;
 
 use super::open_files::OpenedFile;
@@ -32,9 +32,9 @@ pub(crate) enum Verdict {
     Unsatisfiable,
 }
 
-impl<'a> Conditions<'a> {
+impl<'a> HeaderLines<'a> for Conditions<'a> {
     #[inline]
-    pub(crate) fn line(&mut self, line: &'a [u8]) {
+    fn line(&mut self, line: &'a [u8]) {
         let place = match line.first() {
             Some(b'i' | b'I') => match line.get(3).map(u8::to_ascii_lowercase) {
                 Some(b'm') if value(line, b"if-match").is_some() => &mut self.if_match,
@@ -52,7 +52,9 @@ impl<'a> Conditions<'a> {
             *place = line.get(colon + 1..).map(<[u8]>::trim_ascii);
         }
     }
+}
 
+impl Conditions<'_> {
     /// Decides in the order of RFC 9110 section 13.2.2. Ranges do not apply to HEAD (section 14.2).
     #[inline]
     pub(crate) fn judge(&self, file: &OpenedFile, head_only: bool) -> Verdict {

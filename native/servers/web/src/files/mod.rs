@@ -7,6 +7,6 @@ mod path;
 mod root;
 
 pub(crate) use conditions::{Conditions, Verdict};
-pub(crate) use open_files::{Found, Missing, OpenFiles, OpenedFile};
-pub(crate) use path::{PathError, beneath};
+pub(crate) use open_files::{Missing, OpenFiles, OpenedFile};
+pub(crate) use path::beneath;
 pub(crate) use root::Root;

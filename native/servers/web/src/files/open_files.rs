@@ -34,22 +34,31 @@ pub(crate) struct OpenedFile {
     pub(crate) is_parsed: bool,
 }
 
-#[derive(Debug)]
-pub(crate) enum Found {
-    File(Rc<OpenedFile>),
-    Folder,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// 404: no entry, no regular file, or a path outside the root.
+    /// A percent sign without two hexadecimal digits, or a NUL.
+    Malformed,
+    /// No entry, no regular file, a hidden file, or a path outside the root.
     NotFound,
-    /// 403: a file that this process may not read.
+    /// A file that this process may not read.
     Forbidden,
-    /// 503: no file descriptors are left, or no memory.
+    /// No file descriptors are left, or no memory.
     Busy,
-    /// 500: an I/O error.
+    /// An I/O error.
     Failed,
+}
+
+impl Missing {
+    /// The status and the sentence of the answer.
+    pub(crate) const fn answer(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Malformed => ("400 Bad Request", "a path that cannot be decoded"),
+            Self::NotFound => ("404 Not Found", "there is nothing here"),
+            Self::Forbidden => ("403 Forbidden", "this file may not be read"),
+            Self::Busy => ("503 Service Unavailable", "no file can be opened now, try again later"),
+            Self::Failed => ("500 Internal Server Error", "the file cannot be read"),
+        }
+    }
 }
 
 /// The files that one thread keeps open, in two generations of half the configured number each.
@@ -76,30 +85,28 @@ impl OpenFiles {
         Self { root, most: most.div_ceil(2), young: HashMap::new(), old: HashMap::new() }
     }
 
-    /// Returns the file or folder of a name. A name with a trailing slash means the folder's `index.html`.
+    /// Returns the file of a name; `None` for a folder. A name with a trailing slash means the folder's
+    /// `index.html`.
     #[inline]
-    pub(crate) fn find(&mut self, name: &[u8], now_ms: u64) -> Result<Found, Missing> {
+    pub(crate) fn find(&mut self, name: &[u8], now_ms: u64) -> Result<Option<Rc<OpenedFile>>, Missing> {
         if name.is_empty() || name.ends_with(b"/") {
-            return match self.file(&[name, b"index.html"].concat(), now_ms)? {
-                Found::Folder => Err(Missing::NotFound),
-                file => Ok(file),
-            };
+            return self.file(&[name, b"index.html"].concat(), now_ms)?.ok_or(Missing::NotFound).map(Some);
         }
         self.file(name, now_ms)
     }
 
     #[inline]
-    fn file(&mut self, name: &[u8], now_ms: u64) -> Result<Found, Missing> {
+    fn file(&mut self, name: &[u8], now_ms: u64) -> Result<Option<Rc<OpenedFile>>, Missing> {
         let is_fresh = |entry: &Entry| now_ms.saturating_sub(entry.opened_ms) < FRESH_MS;
         match self.young.get(name) {
-            Some(entry) if is_fresh(entry) => return Ok(Found::File(Rc::clone(&entry.file))),
+            Some(entry) if is_fresh(entry) => return Ok(Some(Rc::clone(&entry.file))),
             Some(_) => drop(self.young.remove(name)),
             None => {}
         }
         if let Some((name, entry)) = self.old.remove_entry(name).filter(|(_, entry)| is_fresh(entry)) {
             let file = Rc::clone(&entry.file);
             self.keep(name, entry);
-            return Ok(Found::File(file));
+            return Ok(Some(file));
         }
         let file = match self.open(name) {
             Err(Missing::Busy) => {
@@ -110,9 +117,10 @@ impl OpenFiles {
             }
             opened => opened,
         }?;
-        let Some(file) = file else { return Ok(Found::Folder) };
-        self.keep(name.into(), Entry { file: Rc::clone(&file), opened_ms: now_ms });
-        Ok(Found::File(file))
+        if let Some(file) = &file {
+            self.keep(name.into(), Entry { file: Rc::clone(file), opened_ms: now_ms });
+        }
+        Ok(file)
     }
 
     fn keep(&mut self, name: Box<[u8]>, entry: Entry) {
@@ -196,8 +204,8 @@ mod tests {
 
     use super::*;
 
-    fn read(found: Found) -> Vec<u8> {
-        let Found::File(file) = found else { return Vec::new() };
+    fn read(file: Option<Rc<OpenedFile>>) -> Vec<u8> {
+        let Some(file) = file else { return Vec::new() };
         let mut out = Vec::new();
         let mut at = 0;
         while at < file.size {

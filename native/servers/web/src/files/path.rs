@@ -4,16 +4,7 @@ use std::borrow::Cow;
 
 use wire::http::unescape;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PathError {
-    /// A percent sign without two hexadecimal digits, or a NUL. 400.
-    Malformed,
-    /// A name that no file has: a segment `.` or `..`, or a segment with a slash. 404.
-    Nothing,
-    /// A segment that begins with a dot, except a leading `.well-known` (RFC 8615). 404, unless hidden files
-    /// are served.
-    Hidden,
-}
+use super::open_files::Missing;
 
 /// The name below the root for a path: decoded, without leading slashes. The name must still be opened
 /// without leaving the root, as its folders may be links.
@@ -23,28 +14,29 @@ pub(crate) enum PathError {
 ///
 /// Clients resolve dot segments before they send a path (RFC 3986 section 5.2.4). A received dot segment is
 /// an attempt to leave the root, and is not resolved here.
-pub(crate) fn beneath(path: &str, hidden: bool) -> Result<Cow<'_, [u8]>, PathError> {
-    let name = path.strip_prefix('/').ok_or(PathError::Nothing)?.trim_start_matches('/').as_bytes();
+pub(crate) fn beneath(path: &str, hidden: bool) -> Result<Cow<'_, [u8]>, Missing> {
+    let name = path.strip_prefix('/').ok_or(Missing::NotFound)?.trim_start_matches('/').as_bytes();
     let name = if name.contains(&b'%') {
-        let name = unescape(name.iter().copied()).ok_or(PathError::Malformed)?;
+        let name = unescape(name.iter().copied()).ok_or(Missing::Malformed)?;
         // A decoded slash does not separate segments, and no file name contains a slash.
         let slashes = |text: &[u8]| text.iter().filter(|&&byte| byte == b'/').count();
         if slashes(&name) != slashes(path.trim_start_matches('/').as_bytes()) {
-            return Err(PathError::Nothing);
+            return Err(Missing::NotFound);
         }
         Cow::Owned(name)
     } else {
         Cow::Borrowed(name)
     };
     if name.contains(&0) {
-        return Err(PathError::Malformed);
+        return Err(Missing::Malformed);
     }
     if name.split(|&byte| byte == b'/').any(|segment| matches!(segment, b"." | b"..")) {
-        return Err(PathError::Nothing);
+        return Err(Missing::NotFound);
     }
+    // `.well-known` is for the public (RFC 8615).
     let mut shown = name.split(|&byte| byte == b'/').skip(usize::from(name.starts_with(b".well-known/")));
     if !hidden && shown.any(|segment| segment.starts_with(b".")) {
-        return Err(PathError::Hidden);
+        return Err(Missing::NotFound);
     }
     Ok(name)
 }
@@ -73,7 +65,7 @@ mod tests {
     #[test]
     fn names_that_begin_with_a_dot_are_hidden() {
         for path in ["/.git/config", "/a/.env", "/%2egit", "/a/.well-known/b", "/..a"] {
-            assert_eq!(beneath(path, false), Err(PathError::Hidden), "{path}");
+            assert_eq!(beneath(path, false), Err(Missing::NotFound), "{path}");
             assert!(beneath(path, true).is_ok(), "{path}");
         }
         for path in ["/a.b/c.", "/.well-known/acme", "/"] {
@@ -96,10 +88,10 @@ mod tests {
             "a",
             "",
         ] {
-            assert_eq!(beneath(path, true), Err(PathError::Nothing), "{path}");
+            assert_eq!(beneath(path, true), Err(Missing::NotFound), "{path}");
         }
         for path in ["/a%00.html", "/%", "/%4", "/%zz"] {
-            assert_eq!(beneath(path, true), Err(PathError::Malformed), "{path}");
+            assert_eq!(beneath(path, true), Err(Missing::Malformed), "{path}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use http::{App, Progress, Received, ResponseOptions, Then, origin_form};
@@ -15,11 +15,8 @@ use super::Shared;
 use super::rest::Rest;
 use crate::cgi::{Fault, Job, Output, Variables, program};
 use crate::dynamic::{PARSED_PAGE, TEMPLATES, Templates, Text, expand};
-use crate::files::{Conditions, Found, Missing, OpenFiles, OpenedFile, PathError, Verdict, beneath};
+use crate::files::{Conditions, Missing, OpenFiles, OpenedFile, Verdict, beneath};
 use crate::stats::{Counters, Published};
-
-/// The outcome of a CGI program, and the connection that waits for it.
-pub(super) type Done = (ConnectionId, Result<Output, Fault>);
 
 type Turn<'t> = http::Turn<Web<'t>>;
 type Request<'a> = http::Request<'a, Conditions<'a>>;
@@ -33,7 +30,6 @@ pub(super) struct Web<'t> {
     files: Option<OpenFiles>,
     /// The queue of requests for CGI programs, if programs are configured.
     jobs: Option<SyncSender<Job>>,
-    outcomes: Receiver<Done>,
     published: &'t Published,
     /// A buffer for bodies of unknown length.
     scratch: Vec<u8>,
@@ -42,14 +38,9 @@ pub(super) struct Web<'t> {
 }
 
 impl<'t> Web<'t> {
-    pub(super) fn new(
-        shared: &'t Shared,
-        jobs: Option<SyncSender<Job>>,
-        outcomes: Receiver<Done>,
-        published: &'t Published,
-    ) -> Self {
+    pub(super) fn new(shared: &'t Shared, jobs: Option<SyncSender<Job>>, published: &'t Published) -> Self {
         let files = shared.root.as_ref().map(|root| OpenFiles::new(root.clone(), shared.limits.open_files));
-        Self { shared, files, jobs, outcomes, published, scratch: Vec::new(), text: 0 }
+        Self { shared, files, jobs, published, scratch: Vec::new(), text: 0 }
     }
 }
 
@@ -61,11 +52,6 @@ impl App for Web<'_> {
     type Outcome = Result<Output, Fault>;
     type Outgoing = Box<Rest>;
     type Counters = Counters;
-
-    #[inline]
-    fn line<'a>(conditions: &mut Conditions<'a>, line: &'a [u8]) {
-        conditions.line(line);
-    }
 
     #[inline]
     fn begin(request: &Request<'_>, turn: &mut http::Turn<Self>) -> Progress<Self> {
@@ -88,11 +74,6 @@ impl App for Web<'_> {
         job.body = body.into_content();
         job.variables.add_length(job.body.len());
         submit(job, options, turn)
-    }
-
-    #[inline]
-    fn next_outcome(&mut self) -> Option<Done> {
-        self.outcomes.try_recv().ok()
     }
 
     fn finish(
@@ -141,36 +122,30 @@ fn file<'t>(
     options: ResponseOptions,
     turn: &mut Turn<'t>,
 ) -> Progress<Web<'t>> {
-    let name = match beneath(path, turn.app.shared.hidden) {
-        Ok(name) => name,
-        Err(PathError::Nothing | PathError::Hidden) => return turn.not_found(options),
-        Err(PathError::Malformed) => {
-            return turn.refuse(options, "400 Bad Request", &[], "a path that cannot be decoded");
-        }
-    };
+    try_file(path, conditions, options, turn).unwrap_or_else(|missing| {
+        let (status, sentence) = missing.answer();
+        turn.refuse(options, status, &[], sentence)
+    })
+}
+
+#[inline]
+fn try_file<'t>(
+    path: &str,
+    conditions: &Conditions<'_>,
+    options: ResponseOptions,
+    turn: &mut Turn<'t>,
+) -> Result<Progress<Web<'t>>, Missing> {
+    let name = beneath(path, turn.app.shared.hidden)?;
     // The decoded path is tested. A CGI program is not sent as a file, even if `cgi-bin` is a folder of the
     // docroot.
     if name.starts_with(b"cgi-bin/") {
-        return turn.not_found(options);
+        return Err(Missing::NotFound);
     }
     // A file that has been truncated since it was opened is opened again once.
     for _ in 0..2 {
-        let found = match &mut turn.app.files {
-            Some(files) => files.find(&name, turn.now.ms),
-            None => Err(Missing::NotFound),
-        };
-        let file = match found {
-            Ok(Found::File(file)) => file,
-            Ok(Found::Folder) => return to_folder(path, options, turn),
-            Err(Missing::NotFound) => return turn.not_found(options),
-            Err(Missing::Forbidden) => {
-                return turn.refuse(options, "403 Forbidden", &[], "this file may not be read");
-            }
-            Err(Missing::Busy) => {
-                let sentence = "no file can be opened now, try again later";
-                return turn.refuse(options, "503 Service Unavailable", &[], sentence);
-            }
-            Err(Missing::Failed) => break,
+        let files = turn.app.files.as_mut().ok_or(Missing::NotFound)?;
+        let Some(file) = files.find(&name, turn.now.ms)? else {
+            return Ok(to_folder(path, options, turn));
         };
         let start = turn.out.len();
         let sent = if file.is_parsed {
@@ -179,14 +154,14 @@ fn file<'t>(
             send_file(&file, conditions, options, turn)
         };
         if let Some(progress) = sent {
-            return progress;
+            return Ok(progress);
         }
         turn.out.truncate(start);
         if let Some(files) = &mut turn.app.files {
             files.forget(&file);
         }
     }
-    turn.refuse(options, "500 Internal Server Error", &[], "the file cannot be read")
+    Err(Missing::Failed)
 }
 
 /// Redirects to the path with a trailing slash, which is the base of the relative links in the folder's page.
@@ -369,7 +344,7 @@ fn digits(text: &str) -> Option<usize> {
 }
 
 fn variables(request: &Request<'_>, script: &str, path_info: &[u8], shared: &Shared) -> Variables {
-    let site = (shared.host.as_str(), shared.port, shared.tls.is_some());
+    let site = (shared.host.as_str(), shared.port, shared.secure);
     Variables::new(request, script, path_info, site)
 }
 

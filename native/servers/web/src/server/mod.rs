@@ -12,7 +12,6 @@ use std::sync::Arc;
 use http::{AccessLog, HttpService};
 use net::{Mailboxes, Server};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
-use tls::Acceptor;
 
 use self::exchange::Web;
 use crate::cgi::{Pool, Rules};
@@ -26,10 +25,6 @@ use crate::stats::{Counters, Published, Stats};
 pub enum StartError {
     #[error(transparent)]
     Listen(#[from] net::ListenError),
-    #[error(transparent)]
-    Limit(#[from] net::OutOfRange),
-    #[error(transparent)]
-    Tls(#[from] tls::ConfigError),
     #[error("cannot open the folder {}: {source}; name one that is there", path.display())]
     Folder { path: PathBuf, source: io::Error },
     #[error(
@@ -54,8 +49,8 @@ struct Shared {
     /// The address on which the server listens, for the variables of programs.
     host: String,
     port: u16,
-    /// Present if the server uses TLS.
-    tls: Option<Acceptor>,
+    /// Whether the server uses TLS.
+    secure: bool,
     /// The folder of the files.
     root: Option<Arc<Root>>,
     /// Whether names that begin with a dot are served.
@@ -67,16 +62,13 @@ struct Shared {
 
 /// Opens the folders and starts serving.
 pub fn start(config: Config) -> Result<Running, StartError> {
-    config.limits.check()?;
-    let tls = config.tls.as_ref().map(|spec| Acceptor::new(spec, &[b"http/1.1"])).transpose()?;
     let root = config.docroot.as_deref().map(open).transpose()?.map(Arc::new);
     let rules = config.cgi.as_deref().map(|folder| rules(folder, &config)).transpose()?;
-    let (server, reactors) =
-        Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
+    let (server, reactors) = config.listen(config.tls.as_ref(), false, &[b"http/1.1"])?;
     let shared = Arc::new(Shared {
         port: server.addr().port(),
         host: config.host.clone(),
-        tls,
+        secure: config.tls.is_some(),
         root,
         hidden: config.hidden,
         templates: Templates::new(),
@@ -85,16 +77,15 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     });
     let (mailboxes, outcomes) = Mailboxes::new(&reactors);
     let mailboxes = Arc::new(mailboxes);
-    let deliver = move |id: net::ConnectionId, outcome| mailboxes.send(id.thread, (id, outcome));
-    let pool = rules.map(|rules| Pool::start(rules, &shared.limits, deliver)).transpose()?;
+    let pool = rules.map(|rules| Pool::start(rules, &shared.limits, &mailboxes)).transpose()?;
     let mut running = Running { server, shared, pool };
     for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
         let (shared, jobs) = (Arc::clone(&running.shared), running.pool.as_ref().and_then(Pool::jobs));
         let log = config.access_log.as_deref().map(AccessLog::open).transpose()?;
         running.server.spawn("web", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
-            let web = Web::new(&shared, jobs, outcomes, published);
-            reactor.run(HttpService::new(web, shared.limits.request(), shared.tls.clone(), log))
+            let web = Web::new(&shared, jobs, published);
+            reactor.run(HttpService::new(web, shared.limits.request(), log), outcomes)
         })?;
     }
     Ok(running)
@@ -121,7 +112,7 @@ impl Running {
 
     /// The certificate authority in PEM, if it was generated at the start.
     pub fn made_ca(&self) -> Option<&str> {
-        self.shared.tls.as_ref()?.made_ca()
+        self.server.made_ca()
     }
 
     /// The counters so far.

@@ -91,9 +91,6 @@ fn hex_bytes(digits: &[u8]) -> impl Iterator<Item = u8> {
 
 /// Decodes two digits, which must be hexadecimal.
 fn hex_byte(high: u8, low: u8) -> u8 {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => byte - b'0',
-        _ => (byte | 0x20).wrapping_sub(b'a').wrapping_add(10),
-    };
+    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
     digit(high) << 4 | digit(low)
 }

@@ -20,8 +20,9 @@ pub struct Attribute<'a> {
 pub struct Values<'a>(pub &'a [u8]);
 
 impl<'a> Attributes<'a> {
-    pub const fn iter(&self) -> AttributeIter<'a> {
-        AttributeIter(Reader::new(self.0))
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Result<Attribute<'a>, BerError>> + Clone + use<'a> {
+        elements(self.0, read_attribute)
     }
 
     /// Whether there are more values than `most`. Reads at most `most` + 1 values.
@@ -44,35 +45,28 @@ impl<'a> Attributes<'a> {
 }
 
 impl<'a> Values<'a> {
-    pub const fn iter(&self) -> ValueIter<'a> {
-        ValueIter(Reader::new(self.0))
-    }
-}
-
-/// Ends after the first error.
-#[derive(Debug, Clone)]
-pub struct AttributeIter<'a>(Reader<'a>);
-
-impl<'a> AttributeIter<'a> {
-    /// The unread attributes, encoded.
-    pub const fn rest(&self) -> &'a [u8] {
-        self.0.rest()
-    }
-}
-
-impl<'a> Iterator for AttributeIter<'a> {
-    type Item = Result<Attribute<'a>, BerError>;
-
     #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        (!self.0.is_empty()).then(|| {
-            let attribute = read_attribute(&mut self.0);
-            if attribute.is_err() {
-                self.0 = Reader::default();
-            }
-            attribute
-        })
+    pub fn iter(&self) -> impl Iterator<Item = Result<&'a [u8], BerError>> + Clone + use<'a> {
+        elements(self.0, Reader::octets)
     }
+}
+
+/// The elements of a content, up to its end or its first malformed element.
+#[inline]
+fn elements<'a, T>(
+    content: &'a [u8],
+    read: impl Fn(&mut Reader<'a>) -> Result<T, BerError> + Clone,
+) -> impl Iterator<Item = Result<T, BerError>> + Clone {
+    let mut reader = Reader::new(content);
+    std::iter::from_fn(move || {
+        (!reader.is_empty()).then(|| {
+            let element = read(&mut reader);
+            if element.is_err() {
+                reader = Reader::default();
+            }
+            element
+        })
+    })
 }
 
 /// Reads `SEQUENCE { type, vals SET OF value }`.
@@ -108,25 +102,6 @@ fn short_attribute(bytes: &[u8]) -> Option<(Attribute<'_>, &[u8])> {
             Some((Attribute { name, values: Values(values) }, rest))
         }
         _ => None,
-    }
-}
-
-/// Ends after the first error.
-#[derive(Debug, Clone)]
-pub struct ValueIter<'a>(Reader<'a>);
-
-impl<'a> Iterator for ValueIter<'a> {
-    type Item = Result<&'a [u8], BerError>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        (!self.0.is_empty()).then(|| {
-            let value = self.0.octets();
-            if value.is_err() {
-                self.0 = Reader::default();
-            }
-            value
-        })
     }
 }
 
