@@ -1,13 +1,6 @@
 //! Counters of a site.
 
-net::counters! {
-    /// Requests served, by kind.
-    pub struct Counters;
-    /// Requests served, as one thread publishes them.
-    pub struct Published;
-
-    /// Requests answered, of every kind and with every status.
-    requests,
+http::counters! {
     /// Personalized pages sent.
     pages,
     /// Pictures sent.
@@ -20,20 +13,4 @@ net::counters! {
     creates,
     /// Updates stored.
     updates,
-    /// Requests refused (statuses 400 to 499).
-    rejected,
-    /// Requests that failed (statuses 500 to 599).
-    failed,
-}
-
-pub type Stats = http::Stats<Counters>;
-
-impl http::Counters for Counters {
-    fn of_statuses(&mut self) -> [&mut u64; 3] {
-        [&mut self.requests, &mut self.rejected, &mut self.failed]
-    }
-
-    fn named(&self) -> Vec<(&'static str, u64)> {
-        self.named()
-    }
 }

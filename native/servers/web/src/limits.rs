@@ -1,19 +1,9 @@
 //! The limits of the server, each with its reason and each configurable; the limits on sockets are in `net`.
 //! At a limit the client receives an HTTP status; no limit ends the process.
 
-use http::RequestLimits;
-use wire::http::{MAX_HEAD_BYTES, MAX_HEADERS};
-
-net::limits! {
+http::limits! {
     /// The configured limits; missing keys have their defaults.
     pub struct Limits {
-        /// Longer heads are refused (431). The parser of heads has this limit.
-        head_bytes: usize = MAX_HEAD_BYTES, in 1..=MAX_HEAD_BYTES;
-        /// Heads with more header lines are refused (431). The parser of heads has this limit.
-        headers: usize = MAX_HEADERS, in 1..=MAX_HEADERS;
-        /// Longer request targets are refused (414). RFC 9110 section 4.1 recommends to support 8,000 bytes;
-        /// a path in a file system has at most 4,095 bytes.
-        target_bytes: usize = 8_000;
         /// Longer bodies are refused (413). Only CGI programs get bodies, which are held in memory until they
         /// are written to the program.
         body_bytes: usize = 64 << 10, in 1..=MAX_BODY_BYTES;
@@ -36,22 +26,8 @@ net::limits! {
         /// The bytes of output of all programs together that clients have not read yet; further output is
         /// refused (503).
         cgi_held_bytes: usize = 256 << 20;
-        /// A connection is closed after this time without a request (nginx: `keepalive_timeout 75s`); 0 for
-        /// never.
-        idle_ms: u64 = 75_000;
     }
 }
 
 const MAX_BODY_BYTES: usize = 16 << 20;
 const MAX_PAGE_BYTES: usize = 16 << 20;
-
-impl Limits {
-    pub(crate) const fn request(&self) -> RequestLimits {
-        RequestLimits {
-            head_bytes: self.head_bytes,
-            headers: self.headers,
-            target_bytes: self.target_bytes,
-            body_bytes: self.body_bytes,
-        }
-    }
-}

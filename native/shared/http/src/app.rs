@@ -10,8 +10,8 @@ use wire::http::date::http_date;
 
 use crate::answer::{Answer, ResponseOptions};
 use crate::incoming::Incoming;
+use crate::limits::RequestLimits;
 use crate::lines::Lines;
-use crate::request::RequestLimits;
 use crate::stats::Counters;
 
 /// The routes and bodies of a server. Each thread has its own value. [`HttpService`](crate::HttpService) is

@@ -2,16 +2,8 @@
 
 use wire::http::{Framing, HeadError, RequestHead};
 
+use crate::limits::RequestLimits;
 use crate::lines::Lines;
-
-/// Limits of a request, from the server's limits of the same names.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestLimits {
-    pub head_bytes: usize,
-    pub headers: usize,
-    pub target_bytes: usize,
-    pub body_bytes: usize,
-}
 
 /// Reads the head at the start of `bytes`; `None` if the head is incomplete. `other` gets the header lines
 /// that [`Lines`] does not read.

@@ -11,8 +11,9 @@ use wire::http::{Framing, RequestHead};
 use crate::access_log::{AccessLog, asked};
 use crate::answer::{CLOSING, NOT_TLS, ResponseOptions, UNAVAILABLE};
 use crate::app::{App, HeaderLines, Outgoing, Progress, Received, Request, Then, Turn};
+use crate::limits::RequestLimits;
 use crate::lines::Lines;
-use crate::request::{RequestLimits, problem, read, refusal};
+use crate::request::{problem, read, refusal};
 use crate::stats::Counters;
 
 pub struct HttpService<A: App> {

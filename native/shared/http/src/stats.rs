@@ -23,3 +23,36 @@ impl<C: Counters> Stats<C> {
         named
     }
 }
+
+/// Declares the counters of a server: of every HTTP server, and the server's own in between.
+#[macro_export]
+macro_rules! counters {
+    ($($rows:tt)*) => {
+        ::net::counters! {
+            /// Requests served, by kind.
+            pub struct Counters;
+            /// Requests served, as one thread publishes them.
+            pub struct Published;
+
+            /// Requests answered, of every kind and with every status.
+            requests,
+            $($rows)*
+            /// Requests refused (statuses 400 to 499).
+            rejected,
+            /// Requests that failed (statuses 500 to 599), and bodies that could not be sent completely.
+            failed,
+        }
+
+        pub type Stats = $crate::Stats<Counters>;
+
+        impl $crate::Counters for Counters {
+            fn of_statuses(&mut self) -> [&mut u64; 3] {
+                [&mut self.requests, &mut self.rejected, &mut self.failed]
+            }
+
+            fn named(&self) -> Vec<(&'static str, u64)> {
+                self.named()
+            }
+        }
+    };
+}

@@ -17,7 +17,7 @@ use crate::image::{IMAGE_BYTES, IMAGES};
 use crate::limits::Limits;
 use crate::people_cache::PeopleCache;
 use crate::stats::{Counters, Published, Stats};
-use crate::upd::{self, Cache, Commits, Expected, Manifest, OpenError, Reader, Writer};
+use crate::upd::{self, Commits, Expected, Manifest, OpenError, Reader, Writer};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -74,12 +74,12 @@ pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError>
         Reader::new(&db, commits.clone())
             .map_err(|source| OpenError::Database { path: config.database.clone(), source })?;
         let (shared, commits, writes) = (Arc::clone(&running.shared), commits.clone(), writes.clone());
-        let cache = Cache::new(config.row_cache, commits.clone());
+        let row_cache = config.row_cache;
         let log = config.access_log.as_deref().map(AccessLog::open).transpose()?;
         running.server.spawn("site", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
-            let reader = Reader::new(&db, commits).map_err(io::Error::other)?;
-            let site = Site::new(&shared, PeopleCache::new(reader, cache), writes, published);
+            let reader = Reader::new(&db, commits.clone()).map_err(io::Error::other)?;
+            let site = Site::new(&shared, PeopleCache::new(reader, commits, row_cache), writes, published);
             reactor.run(HttpService::new(site, shared.limits.request(), log), outcomes)
         })?;
     }

@@ -46,7 +46,7 @@ impl Commits {
     }
 
     /// A number that changes whenever this person changes.
-    pub(super) fn version(&self, id: u64) -> u64 {
+    pub(crate) fn version(&self, id: u64) -> u64 {
         self.0.versions.get(stripe(id)).map_or(0, |version| version.load(Ordering::SeqCst))
     }
 }

@@ -19,7 +19,6 @@
 //! answered; one sync serves all waiting writes.
 
 mod build;
-mod cache;
 mod commits;
 mod copy;
 mod json;
@@ -32,7 +31,6 @@ mod temporary;
 mod writer;
 
 pub use build::{BuildError, build};
-pub(crate) use cache::Cache;
 pub(crate) use commits::Commits;
 pub use copy::{CopyError, copy};
 pub use json::{strings, write_strings};
@@ -40,6 +38,7 @@ pub use manifest::Manifest;
 pub(crate) use open::reading;
 pub use open::{Durability, Expected, OpenError, inspect};
 pub use person::Person;
+pub(crate) use person::TEXTS;
 pub(crate) use reader::Reader;
 pub use schema::SCHEMA_VERSION;
 pub(crate) use writer::{Changes, Job, Outcome, Write, Writer};

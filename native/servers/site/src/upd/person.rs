@@ -20,7 +20,7 @@ macro_rules! person {
         }
 
         /// The number of texts of a person.
-        pub(super) const TEXTS: usize = [$(stringify!($text)),*].len();
+        pub(crate) const TEXTS: usize = [$(stringify!($text)),*].len();
 
         /// Selects the columns of a person by its key.
         pub(super) const SELECT_PERSON: &str = concat!(
@@ -30,13 +30,13 @@ macro_rules! person {
         impl<'r> Person<'r> {
             /// Makes a person from texts and numbers in the order of the columns.
             #[inline]
-            pub(super) const fn new(id: u64, texts: [&'r str; TEXTS], numbers: [i64; 3]) -> Self {
+            pub(crate) const fn new(id: u64, texts: [&'r str; TEXTS], numbers: [i64; 3]) -> Self {
                 let ([$($text),*], [newsletter, visits, last_visit]) = (texts, numbers);
                 Self { id, $($text,)* newsletter: newsletter != 0, visits, last_visit }
             }
 
             /// The texts in the order of the columns.
-            pub(super) const fn texts(&self) -> [&'r str; TEXTS] {
+            pub(crate) const fn texts(&self) -> [&'r str; TEXTS] {
                 [$(self.$text),*]
             }
         }
@@ -74,7 +74,7 @@ impl<'r> Person<'r> {
     }
 
     /// The numbers in the order of the columns.
-    pub(super) const fn numbers(&self) -> [i64; 3] {
+    pub(crate) const fn numbers(&self) -> [i64; 3] {
         [self.newsletter as i64, self.visits, self.last_visit]
     }
 }
