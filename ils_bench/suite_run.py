@@ -102,20 +102,20 @@ class IlsRun(BaseSuiteRun[IlsOptions, Script, OpenDirectory]):
         writes = any(program.writes for program in programs)
         adds = any(program.adding for program in programs)
         bare = target.name == "embedded" or self.options().target == "embedded"
-        return {
-            "probe": None if bare else DirectoryMonitor(target),
-            "figures": lambda measured: (
+        return Observed(
+            probe=None if bare else DirectoryMonitor(target),
+            figures=lambda measured: (
                 entries_at_ends(self.options().entries, self._tallies, programs) if adds else {}
             ),
-            "watch": self._watch,
-            "warnings": lambda spec, figures: (
+            watch=self._watch,
+            warnings=lambda spec, figures: (
                 *target.warnings(),
                 *self._first_login.warnings(spec.entries, self._per_s(programs)),
                 *warn_of_durability(spec.target, writes=writes),
                 *warn_of_growth(figures),
                 *warn_of_leftovers(spec, programs, self._tallies),
             ),
-        }
+        )
 
     def _watch(self, tallies: Iterable[Tally]) -> None:
         if self._care is not None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ps_bench.options import PsOptions
 from ps_bench.paper.figures import figures
 from ps_bench.points import POINTS
@@ -23,4 +25,4 @@ class PsRun(BaseSuiteRun[PsOptions, Script, OpenSite]):
 
     def observe(self, target: OpenSite, programs: Sequence[Script]) -> Observed:
         observed = super().observe(target, programs)
-        return {**observed, "figures": lambda measured: figures(measured, programs)}
+        return replace(observed, figures=lambda measured: figures(measured, programs))

@@ -33,7 +33,7 @@ class WebRun(BaseSuiteRun[WebOptions, Workload, OpenWeb]):
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
     def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> Observed:
-        return {
-            "figures": lambda measured: figures(measured, programs),
-            "warnings": lambda spec, measured: (*target.warnings(), *warnings(measured)),
-        }
+        return Observed(
+            figures=lambda measured: figures(measured, programs),
+            warnings=lambda spec, measured: (*target.warnings(), *warnings(measured)),
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypedDict, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from locust.env import Environment
@@ -48,13 +48,16 @@ def command_options(cls: type[T], options: LoadOptions, environment: Environment
     return cast("T", replace(load, users=users))
 
 
-class Observed(TypedDict, total=False):
-    """Fields of a subject that a suite sets."""
+class Observed(msgspec.Struct, frozen=True):
+    """A suite's own observations of a test."""
 
-    probe: Probe | None
-    figures: Callable[[Tally], Mapping[str, Any]]
-    warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]]
-    watch: Callable[[Iterable[Tally]], None]
+    probe: Probe | None = None
+    figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
+    warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]] = (
+        lambda spec, figures: ()
+    )
+    """Warnings of the suite, from the specification and the window's figures."""
+    watch: Callable[[Iterable[Tally]], None] = lambda tallies: None
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -69,17 +72,11 @@ class Subject(msgspec.Struct, frozen=True):
     native: bool
     check: Callable[[], None]
     target: Mapping[str, Any]
-    probe: Probe | None = None
-    figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
-    warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]] = (
-        lambda spec, figures: ()
-    )
-    """Warnings of the suite, from the specification and the window's figures."""
     pools: Sequence[Pool] = ()
-    watch: Callable[[Iterable[Tally]], None] = lambda tallies: None
+    observed: Observed = Observed()
 
     def monitor(self, exporter: str | None) -> Monitor:
-        return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
+        return Monitor(self.pid, self.address, exporter=exporter, probe=self.observed.probe)
 
     def result(
         self, spec: PointSpec, windows: Windows, earlier: Sequence[PointResult] = ()
@@ -87,8 +84,8 @@ class Subject(msgspec.Struct, frozen=True):
         """Return the measured window's result, if any; `earlier` are results of the same run."""
         if windows.measured is None:
             return None
-        figures = self.figures(windows.measured)
-        warnings = [*self.warnings(spec, figures)]
+        figures = self.observed.figures(windows.measured)
+        warnings = [*self.observed.warnings(spec, figures)]
         if spec.until is not None:
             intervals = windows.intervals(set(self.counts))
             if not spec.until.is_precise(intervals):
@@ -155,7 +152,7 @@ class Recording(msgspec.Struct):
     """Whether a window that is too short is extended, as nobody asked for its length."""
 
     def watch(self) -> None:
-        self.subject.watch(self.windows.tallies.values())
+        self.subject.observed.watch(self.windows.tallies.values())
 
     def further_s(self, seconds: float, window_s: float) -> float:
         """Return how many more seconds the window needs; 0 if it is long enough."""
@@ -178,33 +175,16 @@ class Recording(msgspec.Struct):
         return settled.state == Steadiness.TOO_SHORT and settled.slope_percent is not None
 
 
-class _RecordingSink(Protocol):
-    """The methods of `web_ui.session.Session` used here; its module imports this module."""
+class PointRecorder:
+    """Records the point that a command has its runner measure."""
 
-    def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
-    def record_failure(self, error: SitebenchError) -> None: ...
+    def __init__(self, request: Request) -> None:
+        self._test = request.test
+        self._store = RunStore(request.store, create=False, joins=True)
 
-
-class Recorder:
-    def __init__(
-        self, request: Request | None, exporter: str | None, session: _RecordingSink | None = None
-    ) -> None:
-        self._request = request
-        self._exporter = exporter
-        self._session = session
-        self._store: RunStore | None = None
-        if request is not None:
-            self._store = RunStore(request.store, create=False, joins=True)
-
-    def recording(self, subject: Subject) -> Recording:
-        """Return the destination of one test; a test in memory uses no exporter and no probe."""
-        if self._session is not None:
-            return self._session.recording(subject, self._exporter)
-        if self._store is None or self._request is None:
-            return Recording(subject, Windows(Monitor(subject.pid)), lambda windows: None)
-        store, test = self._store, self._request.test
-        spec, key = test.spec, test.spec.key
-        monitor = subject.monitor(self._exporter)
+    def recording(self, subject: Subject, exporter: str | None) -> Recording:
+        store, spec, key = self._store, self._test.spec, self._test.spec.key
+        monitor = subject.monitor(exporter)
         store.count(key, subject.counts)
 
         def complete(windows: Windows) -> None:
@@ -213,15 +193,11 @@ class Recorder:
 
         span_s = math.inf if spec.stages is None else spec.stages.span_s
         windows = Windows(monitor, PointFile(store, store.join(key)), span_s=span_s)
-        grows = not test.options.is_set("measure")
+        grows = not self._test.options.is_set("measure")
         return Recording(subject, windows, complete, until=spec.until, grows=grows)
 
     def close(self) -> None:
-        if self._store is not None:
-            self._store.close()
+        self._store.close()
 
     def record_failure(self, error: SitebenchError) -> None:
-        if self._session is not None:
-            self._session.record_failure(error)
-        elif self._store is not None and self._request is not None:
-            self._store.fail(self._request.test.spec.key, dump(error))
+        self._store.fail(self._test.spec.key, dump(error))

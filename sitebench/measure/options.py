@@ -142,10 +142,6 @@ class LoadOptions(Options):
         """The client that makes the load: the engine, unless the suite has the option --client."""
         return "native"
 
-    @property
-    def think_s(self) -> float:
-        return self.think
-
     def master_argv(self) -> list[str]:
         """Return Locust's arguments for a master of the workers, if the test has any."""
         if self.workers is None:

@@ -24,15 +24,17 @@ from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Lanes
 from sitebench.locust.portable import PortableLane
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import Observed, Recorder, Recording, Subject, command_options
+from sitebench.locust.recorder import Observed, PointRecorder, Recording, Subject, command_options
 from sitebench.locust.user import LaneUser, runs_unnamed
-from sitebench.locust.web_ui.session import open_session
+from sitebench.locust.web_ui.session import Session, open_session
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.measure.options import LoadOptions, staged
 from sitebench.measure.point_process import Request
 from sitebench.measure.test import Test
+from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.reached import listener
 from sitebench.options import convert
+from sitebench.runs.windows import Windows
 from sitebench.scenario.script import Script
 from sitebench.suite_base.options import SuiteOptions
 from sitebench.suite_base.points import Load, SuitePoints, untold
@@ -71,11 +73,14 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         self.session = open_session(environment)
         self.programs: Sequence[_P] = ()
         """Programs of the present test's user classes; their files are read once."""
-        self._recorder = Recorder(self.request, self.options().monitor, self.session)
-        if self.request is not None and (text := self.request.test.scenario) is not None:
-            receive(*text)
-        events: Any = environment.events
-        events.quit.add_listener(lambda **_: self._recorder.close())
+        self._exporter: str | None = self.options().monitor
+        self._recorder: PointRecorder | Session | None = self.session
+        if self.request is not None:
+            self._recorder = recorder = PointRecorder(self.request)
+            events: Any = environment.events
+            events.quit.add_listener(lambda **_: recorder.close())
+            if (text := self.request.test.scenario) is not None:
+                receive(*text)
 
     # Methods that a suite implements.
 
@@ -97,8 +102,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return digests_of(programs)
 
     def observe(self, target: _T, programs: Sequence[_P]) -> Observed:
-        """Return further fields of a Subject: probe, figures and warnings."""
-        return {"warnings": lambda spec, figures: target.warnings()}
+        return Observed(warnings=lambda spec, figures: target.warnings())
 
     def counted_steps(self, program: _P) -> Sequence[tuple[str, str]]:
         """Return the rows (program, step) that count as operations."""
@@ -126,7 +130,7 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
     def _read_programs(self, options: _O, users: Sequence[type[Any]]) -> list[_P]:
         programs: dict[str, _P] = {}
         for user in self.lane_classes(users):
-            program = self.points.script_of(user.build(options).thinking(options.think_s), options)
+            program = self.points.script_of(user.build(options).thinking(options.think), options)
             if programs.setdefault(program.name, program) != program:
                 raise BadInput(
                     f"two user classes have different {self.points.word}s named {program.name!r}",
@@ -198,21 +202,23 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         target: Any
         options, target, programs = test.options, test.target, self.programs
         host, port = target.address.host, target.address.port
-        return self._recorder.recording(
-            Subject(
-                spec=test.spec,
-                facts=lambda sizes: self.points.facts(options, sizes),
-                pid=target.pid or listener(host, port),
-                cores=target.cores,
-                address=(host, port),
-                counts=[pair for program in programs for pair in self.counted_steps(program)],
-                native=options.client == "native",
-                check=target.check,
-                target={"name": target.name, **target.facts},
-                pools=[pool for program in programs for pool in program.pools],
-                **self.observe(target, programs),
-            )
+        subject = Subject(
+            spec=test.spec,
+            facts=lambda sizes: self.points.facts(options, sizes),
+            pid=target.pid or listener(host, port),
+            cores=target.cores,
+            address=(host, port),
+            counts=[pair for program in programs for pair in self.counted_steps(program)],
+            native=options.client == "native",
+            check=target.check,
+            target={"name": target.name, **target.facts},
+            pools=[pool for program in programs for pool in program.pools],
+            observed=self.observe(target, programs),
         )
+        if self._recorder is None:
+            # A test in memory uses no exporter and no probe.
+            return Recording(subject, Windows(Monitor(subject.pid)), lambda windows: None)
+        return self._recorder.recording(subject, self._exporter)
 
     def open(self, test: Test, slot: WorkerSlot) -> Lanes:
         options = cast("_O", of_this_worker(test.options))
@@ -237,7 +243,8 @@ class BaseSuiteRun(ABC, Generic[_O, _P, _T]):
         return Lanes(self.environment, source, threads=0, client=client, python_lane=source.lane)
 
     def record_failure(self, error: SitebenchError) -> None:
-        self._recorder.record_failure(error)
+        if self._recorder is not None:
+            self._recorder.record_failure(error)
 
     def finish(self) -> None:
         """Stop all that was started for this test; a second call does nothing."""

@@ -92,7 +92,6 @@ def test_master_refuses_worker_that_skips_the_comparison_of_builds(tmp_path: Pat
     ("change", "named"),
     [
         ("del plain['did']", "missing required field `did`"),
-        # The field is read on use.
         ("plain['use'] = {'seconds': 'many'}", "seconds"),
     ],
 )

@@ -14,7 +14,7 @@ from sitebench.measure.options import LoadOptions
 from sitebench.monitor.monitor import Monitor
 from sitebench.runs.windows import Windows
 from sitebench.measure.test import Test
-from sitebench.locust.recorder import Recording
+from sitebench.locust.recorder import Observed, Recording
 from tests.support.points import a_spec
 from tests.support.drains import Drain
 
@@ -33,8 +33,8 @@ class Source:
         time.sleep(0.1)
         return Drain(0, 1)
 
-class Unwatched:
-    watch = lambda tallies: None
+class Unobserved:
+    observed = Observed()
 
 class Waiting:
     tasks = (lambda user: None,)
@@ -49,7 +49,7 @@ class Idle:
         options = LoadOptions(warmup=self.warmup_s, measure=None, timeout=1.0)
         return Test(spec=a_spec(), options=options, user_classes=())
     def record(self, test):
-        return Recording(Unwatched, Windows(Monitor(None)), lambda windows: None)
+        return Recording(Unobserved, Windows(Monitor(None)), lambda windows: None)
     def open(self, test, slot):
         self.sources.append(Source())
         return Lanes(environment, self.sources[-1], threads=0, client="idle")

@@ -81,7 +81,7 @@ class Session:
         test = SessionTest(spec, live, lambda: subject.result(spec, windows))
         self.tests.append(test)
         return Recording(
-            subject, windows, lambda _: self._finish(test, subject), until_stopped=True
+            subject, windows, lambda _: self._finish(test, subject, windows), until_stopped=True
         )
 
     def _next(self, spec: PointSpec) -> PointSpec:
@@ -100,17 +100,16 @@ class Session:
         self.store.set_manifest(facts)
         self.store.add_target(subject.target)
 
-    def _finish(self, test: SessionTest, subject: Subject) -> None:
+    def _finish(self, test: SessionTest, subject: Subject, windows: Windows) -> None:
         """Write the result, for the number of users at the end of the test."""
         users = test.live.lanes_measured
         if test.spec.stages is None and users not in (None, test.spec.users):
             now = self._next(replace(test.spec, users=users, repeat=0))
             self.store.respecify(test.spec, now)
             test.spec = now
-        windows = test.live.windows
-        result = None if windows is None else subject.result(test.spec, windows)
+        result = subject.result(test.spec, windows)
         try:
-            if result is None or windows is None:
+            if result is None:
                 raise MeasurementFailed(
                     "the test was stopped before all users ran", "let it run a little longer"
                 )

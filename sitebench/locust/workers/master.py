@@ -124,7 +124,7 @@ class _DistributedLoad(LoadSource):
             worker.learn(report.sent, report)
         worker.did = report.did
         if report.use is not None:
-            worker.use = msgspec.convert(report.use, Use)
+            worker.use = report.use
         part = messages.unpack(report.drained)
         self._merger.answer(id_, report.number, worker.clock.on_master(part))
         if report.last and report.number is None:

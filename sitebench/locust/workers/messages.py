@@ -29,6 +29,7 @@ from sitebench._engine import Histogram
 from sitebench.counts import metrics
 from sitebench.counts.source import Drain, Drained, ended
 from sitebench.errors import BadMessage
+from sitebench.monitor.use import Use
 
 SHARED = "sitebench_shared"
 """Name of the parsed option in which a master sends its workers a `Shared`."""
@@ -121,7 +122,7 @@ class Report(Message):
     epoch: int
     last: bool
     did: int
-    use: dict[str, Any] | None
+    use: Use | None
     drained: dict[str, Any]
     """A `Drain` as plain data (`pack`)."""
 

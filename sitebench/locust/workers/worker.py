@@ -24,6 +24,7 @@ from sitebench.locust.workers.clock import epoch_ns
 from sitebench.monitor.between import use_between
 from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.sample import Sample
+from sitebench.monitor.use import Use
 from sitebench.runs.windows import Phase
 from sitebench.system.child import dump, is_orphaned
 from sitebench.system.machine import this_machine
@@ -111,7 +112,7 @@ class _WorkerLoad:
             epoch=epoch_ns(),
         ).send(self._runner)
 
-    def _use(self, begins: str | None, *, last: bool) -> dict[str, Any] | None:
+    def _use(self, begins: str | None, *, last: bool) -> Use | None:
         """Return the resource use of the measured window, once, after its end."""
         if begins is not None:
             self._phase = Phase(begins)
@@ -123,7 +124,7 @@ class _WorkerLoad:
             return None
         self._use_sent = True
         end = end or self._monitor.sample(thorough=True)
-        return use_between(start, end, self._measured_s).to_json()
+        return use_between(start, end, self._measured_s)
 
     @property
     def is_abandoned(self) -> bool:
