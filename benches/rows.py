@@ -21,8 +21,7 @@ _ENGINE = """
 from sitebench._engine import Table
 began = time.process_time()
 table = Table.read(sys.argv[1])
-dealt = table.shuffled(table.rows)
-assert table.cell(dealt[0], 1).endswith("@example.com")
+assert table.cell(table.rows - 1, 1).endswith("@example.com")
 """
 _PYTHON = """
 import csv

@@ -71,8 +71,6 @@ def test_files_match_the_definition_of_their_content() -> None:
         assert files.digest(i) == hashlib.sha256(expected).hexdigest()
         assert files.size(i) == size
         assert files.path(i) == f"/large-filemix/{list(SIZES)[c]}/0/{k}.html"
-        assert files.index_of(files.path(i)) == i
-    assert files.index_of("/large-filemix/odd/0/7.html") is None
     assert repr(files) == f"<FileSet large-filemix seed=1997 count=16 bytes={files.bytes}>"
 
 

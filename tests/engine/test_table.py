@@ -110,17 +110,3 @@ def test_digest_can_be_recomputed_from_its_definition(tmp_path: Path) -> None:
     table = Table.read(written(tmp_path / "rows.csv", f"n,uid\n{rows}"))
     expected = hashlib.sha256("\n".join(["uid", *names]).encode()).hexdigest()
     assert table.digest("uid", 1) == expected
-
-
-def test_parts_of_a_shuffled_table_cover_all_rows_in_each_round(tmp_path: Path) -> None:
-    rows, of = 1_000, 3
-    lines = "".join(f"{n}\n" for n in range(rows))
-    table = Table.read(written(tmp_path / "rows.csv", lines), columns=["n"])
-    for n in (1, 2):
-        counts = [len(range(part, rows, of)) * n for part in range(of)]
-        dealt = [table.shuffled(count, 7, part, of) for part, count in enumerate(counts)]
-        assert sorted(row for rows in dealt for row in rows) == sorted([*range(rows)] * n)
-    assert table.shuffled(rows) == table.shuffled(rows, 1997)
-    assert table.shuffled(rows) != table.shuffled(rows, 7) != [*range(rows)]
-    with pytest.raises(ValueError, match="part 3 of 3"):
-        table.shuffled(1, 7, 3, 3)

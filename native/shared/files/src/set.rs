@@ -122,18 +122,6 @@ impl FileSet {
         let k = i - class.files.start;
         Some(File { set: self, c, k, size: class.sizes.of(k), key: mix(class.state ^ k) })
     }
-
-    /// The number of the file with this path, spelled exactly as [`File::write_path`] does.
-    pub fn index_of(&self, path: &[u8]) -> Option<u64> {
-        let rest = path.strip_prefix(b"/")?.strip_prefix(self.spec.name.as_bytes())?.strip_prefix(b"/")?;
-        let mut parts = rest.split(|&byte| byte == b'/');
-        let class = &self.classes[*self.by_name.get(parts.next()?)?];
-        let (folder, file) = (parts.next()?, parts.next()?);
-        let k = number(file.strip_suffix(b".html")?)?;
-        let i = class.files.start.checked_add(k)?;
-        let there = parts.next().is_none() && number(folder)? == k / FILES_PER_FOLDER;
-        (there && class.files.contains(&i)).then_some(i)
-    }
 }
 
 /// A file of a set.
@@ -239,11 +227,4 @@ fn check_name(name: &str) -> Result<(), SpecError> {
         true => Ok(()),
         false => Err(SpecError::Name(name.to_owned())),
     }
-}
-
-/// A decimal number without sign and leading zeros, as in the paths of the set.
-fn number(digits: &[u8]) -> Option<u64> {
-    let canonical = digits == b"0" || !digits.starts_with(b"0");
-    let decimal = digits.iter().all(u8::is_ascii_digit);
-    (canonical && decimal).then(|| std::str::from_utf8(digits).ok()?.parse().ok()).flatten()
 }

@@ -78,11 +78,6 @@ impl FileSet {
         })
     }
 
-    /// The `i` whose `path(i)` is `path`.
-    fn index_of(&self, path: &str) -> Option<u64> {
-        self.0.index_of(path.as_bytes())
-    }
-
     /// A checker that compares a body with the content of file `i`.
     fn checker(&self, i: u64) -> PyResult<FileChecker> {
         Ok(FileChecker(self.file(i)?.checker()))

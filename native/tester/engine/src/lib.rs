@@ -7,7 +7,6 @@
 //! `sitebench/_engine.pyi` has the signatures; stubtest compares the two. The documentation comments of this crate
 //! are the documentation in Python.
 
-mod answer;
 mod config;
 mod contents;
 mod directory;

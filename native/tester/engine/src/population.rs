@@ -6,8 +6,10 @@ use std::sync::Arc;
 use people::{ContainersError, Population as People, Spec, contents, ldif};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
+use wire::ber;
+use wire::ldap::answer::{Verdict, write_entry, write_result};
+use wire::ldap::op;
 
-use crate::answer::Answers;
 use crate::config;
 use crate::contents::Contents;
 use crate::errors::engine_error;
@@ -112,21 +114,21 @@ impl Population {
         run(py, progress, |tell| self.0.make_hashes(threads, tell))
     }
 
-    /// The `i` whose `name(i)` is `name`.
-    fn index_of(&self, name: &str) -> Option<u64> {
-        self.0.index_of(name.as_bytes())
-    }
-
-    /// The bytes of a lookup's answer: SearchResultEntry and SearchResultDone.
-    fn answer_bytes(&self, i: u64) -> u64 {
-        Answers::default().size(&self.0, i)
-    }
-
-    /// The sum of `answer_bytes` over [start, stop).
-    fn encoded_answer_bytes(&self, py: Python<'_>, start: u64, stop: u64) -> u64 {
+    /// The bytes of the answers to lookups of people [start, stop), each a SearchResultEntry and a
+    /// SearchResultDone, with a message id of one byte.
+    fn answer_bytes(&self, py: Python<'_>, start: u64, stop: u64) -> u64 {
         py.detach(|| {
-            let mut answers = Answers::default();
-            (start..stop).map(|i| answers.size(&self.0, i)).sum()
+            let (mut entry, mut dn, mut messages) = (Vec::new(), Vec::new(), Vec::new());
+            let size = |i| {
+                [&mut entry, &mut dn, &mut messages].into_iter().for_each(Vec::clear);
+                self.0.write_dn(i, &mut dn);
+                ber::write_octets(&mut entry, &dn);
+                self.0.write_shown(i, &mut entry);
+                write_entry(&mut messages, 1, &entry);
+                write_result(&mut messages, 1, op::SEARCH_DONE, &Verdict::SUCCESS);
+                messages.len() as u64
+            };
+            (start..stop).map(size).sum()
         })
     }
 

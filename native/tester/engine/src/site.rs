@@ -4,12 +4,11 @@ use ::site::Config;
 use ::site::upd::Manifest;
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::config;
 use crate::embedded::EmbeddedServer;
 use crate::errors::engine_error;
-use crate::upd::{expected, manifest_dict};
+use crate::upd::expected;
 
 /// The personalized site, served by threads of this process from a user-property database (UPD).
 ///
@@ -40,7 +39,7 @@ impl Site {
     }
 
     /// The manifest of the UPD, as `inspect_upd` returns it.
-    fn manifest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        manifest_dict(py, &self.manifest)
+    fn manifest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        config::to_python(py, &self.manifest)
     }
 }

@@ -65,9 +65,6 @@ pub struct Snapshot {
     lane_counts: Vec<u64>,
     /// The log of requests, one line of JSON per request, in the order of their ends.
     log: Vec<String>,
-    /// One entry per deck: program, cards of each branch, cards dealt since the start. Each thread deals
-    /// whole decks: the dealt cards differ from the weights by less than a deck per thread.
-    decks: Vec<(String, Vec<u64>, Vec<u64>)>,
     /// One entry per step of each program, if the step has records.
     steps: Vec<Py<StepStats>>,
     /// The steps of operations due in the window that ended at the last cut.
@@ -106,7 +103,6 @@ pub struct StepStats {
 impl Snapshot {
     /// Converts the engine's snapshot. Histograms are moved, not copied.
     pub fn new(py: Python<'_>, drained: Drained) -> PyResult<Self> {
-        let decks = drained.decks.into_iter();
         Ok(Self {
             t0_ns: drained.t0_ns,
             t1_ns: drained.t1_ns,
@@ -123,7 +119,6 @@ impl Snapshot {
             lost_rows: drained.lost_rows,
             lane_counts: drained.lane_counts,
             log: drained.log,
-            decks: decks.map(|deck| (deck.program.to_string(), deck.weights.into(), deck.dealt)).collect(),
             steps: step_stats(py, drained.steps)?,
             late: step_stats(py, drained.late)?,
             older: step_stats(py, drained.older)?,

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ::table::{Form, Head};
-use load::{Deal, Dealer, NameList, Sharer, Tables};
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use load::{NameList, Tables};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::errors::{engine_error, error_of};
@@ -102,18 +102,5 @@ impl Table {
     fn digest(&self, py: Python<'_>, name: &str, column: usize) -> PyResult<String> {
         self.column(column)?;
         Ok(py.detach(|| self.0.digest(name, column)))
-    }
-
-    /// The first `n` rows that part `part` of `of` deals. Part k of K has the rows k mod K, or all rows if
-    /// there are fewer rows than parts: each once, then each again in another order.
-    #[pyo3(signature = (n, seed=1997, part=0, of=1))]
-    fn shuffled(&self, py: Python<'_>, n: usize, seed: u64, part: u64, of: u64) -> PyResult<Vec<u64>> {
-        if part >= of {
-            return Err(PyValueError::new_err(format!("part {part} of {of} is none: they count from 0")));
-        }
-        let sharer = Sharer { index: part, of, threads: 1 };
-        let dealer = Dealer::new(Deal::Shuffled, self.0.rows() as u64, seed, sharer);
-        let mut cursor = dealer.cursor(0);
-        Ok(py.detach(|| std::iter::from_fn(|| cursor.take()).take(n).collect()))
     }
 }

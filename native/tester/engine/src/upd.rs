@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ::site::upd::{self, Manifest};
+use ::site::upd;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde::Deserialize;
 
 use crate::config;
@@ -40,11 +39,11 @@ pub fn build_upd<'py>(
     pools_path: PathBuf,
     spec_json: &str,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let Spec { seed, size, locales } = config::parse("a user-property database", spec_json)?;
     let visitors = py.detach(|| visitors::read(&pools_path, seed, &locales))?;
     let manifest = run(py, progress, |tell| upd::build(&path, &visitors, size, tell))?;
-    manifest_dict(py, &manifest)
+    config::to_python(py, &manifest)
 }
 
 /// The manifest of a UPD: schema_version, seed, size, population, pools and digest. Raises EngineError for
@@ -55,10 +54,10 @@ pub fn inspect_upd<'py>(
     py: Python<'py>,
     path: PathBuf,
     expected_json: Option<&str>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let expected = expected(expected_json)?;
     let manifest = py.detach(|| upd::inspect(&path, &expected)).map_err(engine_error)?;
-    manifest_dict(py, &manifest)
+    config::to_python(py, &manifest)
 }
 
 /// Replaces a UPD by a copy of another UPD, in one step; refuses a UPD that is served. Returns the size in
@@ -74,16 +73,4 @@ pub fn expected(json: Option<&str>) -> PyResult<upd::Expected> {
     let read = json.map(|json| config::parse("what a user-property database must be", json)).transpose()?;
     let Expected { size, digest } = read.unwrap_or_default();
     Ok(upd::Expected { size, digest })
-}
-
-/// A manifest as a Python dictionary.
-pub fn manifest_dict<'py>(py: Python<'py>, manifest: &Manifest) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("schema_version", manifest.schema_version)?;
-    dict.set_item("seed", manifest.seed)?;
-    dict.set_item("size", manifest.size)?;
-    dict.set_item("population", &manifest.population)?;
-    dict.set_item("pools", &manifest.pools)?;
-    dict.set_item("digest", &manifest.digest)?;
-    Ok(dict)
 }

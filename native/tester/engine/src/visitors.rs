@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use people::visitor::{Visitor, Visitors as People};
+use people::visitor::Visitors as People;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde::Deserialize;
 
 use crate::config;
@@ -51,42 +50,17 @@ impl Visitors {
     }
 
     /// Every property of visitor `i`, `id` among them, as the database has them.
-    fn visitor<'py>(&self, py: Python<'py>, i: u64) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.0.visitor(i))
+    fn visitor<'py>(&self, py: Python<'py>, i: u64) -> PyResult<Bound<'py, PyAny>> {
+        let mut visitor = serde_json::to_value(self.0.visitor(i)).map_err(engine_error)?;
+        for list in ["sections", "interests", "stocks"] {
+            if let Some(json) = visitor[list].as_str() {
+                visitor[list] = serde_json::from_str(json).map_err(engine_error)?;
+            }
+        }
+        config::to_python(py, &visitor)
     }
 
     fn __repr__(&self) -> String {
         format!("<Visitors seed={}>", self.0.seed())
     }
-}
-
-fn dict<'py>(py: Python<'py>, visitor: &Visitor) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("id", visitor.id)?;
-    for (name, text) in [
-        ("name", &visitor.name),
-        ("given", &visitor.given),
-        ("family", &visitor.family),
-        ("mail", &visitor.mail),
-        ("city", &visitor.city),
-        ("country", &visitor.country),
-        ("language", &visitor.language),
-        ("occupation", &visitor.occupation),
-        ("company", &visitor.company),
-        ("background", &visitor.background),
-        ("accent", &visitor.accent),
-    ] {
-        dict.set_item(name, text)?;
-    }
-    for (name, json) in
-        [("sections", &visitor.sections), ("interests", &visitor.interests), ("stocks", &visitor.stocks)]
-    {
-        let items: Vec<String> = serde_json::from_str(json).map_err(engine_error)?;
-        dict.set_item(name, items)?;
-    }
-    dict.set_item("birth_year", visitor.birth_year)?;
-    dict.set_item("newsletter", visitor.newsletter)?;
-    dict.set_item("visits", visitor.visits)?;
-    dict.set_item("last_visit", visitor.last_visit)?;
-    Ok(dict)
 }

@@ -42,14 +42,13 @@ mod scripted;
 mod target_address;
 
 pub use any_config::AnyConfig;
-pub use choose::deal::{Deal, Dealer, RowCursor, Sharer};
 pub use choose::schedule::Pace;
 pub use config::{CONNECT_MS, ConfigError};
 pub use connection::sasl;
 pub use connection::security::Tls;
 pub use connection::source::Sources;
 pub use drive::driver::{CommandError, Engine, LaunchError};
-pub use drive::snapshot::{DeckSnapshot, Snapshot, StepSnapshot};
+pub use drive::snapshot::{Snapshot, StepSnapshot};
 pub use engine::{StartError, check_scenario};
 pub use fill::Tables;
 pub use http::{HttpConfig, TargetError};

@@ -20,7 +20,7 @@ use crate::population::{PopulationError, find_locales};
 use wire::decimal::Decimal;
 
 /// The properties of one person. The buffers are reused from person to person.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Visitor {
     /// The number of the person, which is the key in the user-property database.
     pub id: u64,

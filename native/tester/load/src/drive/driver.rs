@@ -20,7 +20,7 @@ use crate::drive::pool::Pool;
 use crate::drive::snapshot::Snapshot;
 use crate::drive::timers::Timers;
 use crate::drive::worker::{Command, Drained, WAKE, Worker};
-use crate::program::{Compiled, Deck, DeckPlan};
+use crate::program::{Compiled, Deck};
 use crate::protocol::Protocol;
 use crate::record::clock::{MILLI, now_ns};
 use crate::record::examples::Examples;
@@ -79,7 +79,7 @@ pub struct Engine {
     workers: Vec<Handle>,
     programs: Vec<String>,
     labels: Arc<[Label]>,
-    decks: Vec<DeckPlan>,
+    decks: Vec<Box<[u64]>>,
     pace: Option<Pace>,
     /// Stages that have not begun, and the length of the spans. If the number of users varies, there are no
     /// stages.
@@ -142,7 +142,7 @@ impl Engine {
                 examples: Examples::default(),
                 log: Log::new(config.log),
                 timers: Timers::default(),
-                decks: engine.decks.iter().map(Deck::new).collect(),
+                decks: engine.decks.iter().map(|weights| Deck::new(weights)).collect(),
                 serial: 0,
                 arrivals: Arrivals::new(first_pace.clone(), spacing, rng.fork()),
                 idle: Default::default(),
@@ -282,8 +282,7 @@ impl Engine {
 
     fn snapshot(&mut self, replies: Vec<Receiver<Drained>>) -> Result<Snapshot, CommandError> {
         let drained = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
-        let snapshot =
-            Snapshot::merge(self.window_start_ns, &self.labels, &self.decks, drained, &mut self.blank)?;
+        let snapshot = Snapshot::merge(self.window_start_ns, &self.labels, drained, &mut self.blank)?;
         self.window_start_ns = snapshot.t1_ns;
         Ok(snapshot)
     }

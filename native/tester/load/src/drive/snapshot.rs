@@ -5,7 +5,6 @@ use std::sync::Arc;
 use hdrhistogram::{AdditionError, Histogram};
 
 use crate::drive::worker::{Drained, lane_number};
-use crate::program::DeckPlan;
 use crate::record::examples::Example;
 use crate::record::failure::Failure;
 use crate::record::metric::{Clock, Counter};
@@ -49,7 +48,6 @@ pub struct Snapshot {
     pub lane_counts: Vec<u64>,
     /// The log of requests, one line of JSON per request, in the order of their ends.
     pub log: Vec<String>,
-    pub decks: Vec<DeckSnapshot>,
     /// One item for each step of each program, if the step has records.
     pub steps: Vec<StepSnapshot>,
     /// The steps of operations due in the window that ended at the last cut.
@@ -60,15 +58,6 @@ pub struct Snapshot {
     /// For a staged schedule, the steps of this snapshot by the number of the span in which the operations
     /// were due.
     pub spans: Vec<(u64, StepSnapshot)>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeckSnapshot {
-    pub program: Arc<str>,
-    /// Cards of each branch in the deck.
-    pub weights: Box<[u64]>,
-    /// Cards of each branch dealt since the engine started.
-    pub dealt: Vec<u64>,
 }
 
 /// The records of one step of one program.
@@ -112,7 +101,6 @@ impl Snapshot {
     pub(crate) fn merge(
         t0_ns: u64,
         labels: &[Label],
-        decks: &[DeckPlan],
         drained: Vec<Drained>,
         blank: &mut Blank,
     ) -> Result<Self, AdditionError> {
@@ -127,7 +115,6 @@ impl Snapshot {
         let lost_rows = sum(|part| part.lost_rows);
         let ended_ns = drained.iter().filter_map(|part| part.ended_ns).max();
         let t1_ns = ended_ns.filter(|_| lanes == 0).map_or(at_ns, |ended_ns| ended_ns.max(t0_ns));
-        let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
         let lane_counts = lane_counts(&drained);
         let (mut examples, mut log) = (Vec::new(), Vec::new());
         let mut parts = drained.into_iter().map(|part| {
@@ -160,7 +147,6 @@ impl Snapshot {
             lost_rows,
             lane_counts,
             log: log.into_iter().map(|entry| entry.line(labels)).collect(),
-            decks,
             steps,
             late,
             older,
@@ -180,16 +166,6 @@ fn lane_counts(drained: &[Drained]) -> Vec<u64> {
         }
     }
     counts
-}
-
-fn deck(n: usize, plan: &DeckPlan, drained: &[Drained]) -> DeckSnapshot {
-    let of_branch =
-        |branch: usize| drained.iter().filter_map(|part| part.dealt.get(n)?.get(branch)).sum::<u64>();
-    DeckSnapshot {
-        program: plan.program.clone(),
-        weights: plan.weights.clone(),
-        dealt: (0..plan.weights.len()).map(of_branch).collect(),
-    }
 }
 
 fn steps(

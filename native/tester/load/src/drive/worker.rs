@@ -99,8 +99,6 @@ pub(crate) struct Drained {
     pub(crate) ended_ns: Option<u64>,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
     pub(crate) lane_counts: Vec<u64>,
-    /// Cards dealt since the start, by deck and branch.
-    pub(crate) dealt: Vec<Box<[u64]>>,
 }
 
 /// A lane's number among the lanes of all threads. The driver starts lanes on the threads in turn.
@@ -578,7 +576,6 @@ impl<P: Protocol> Worker<P> {
             lost_rows: self.context.protocol.lost_rows(),
             ended_ns: self.ended_ns.filter(|_| self.running == 0),
             lane_counts: self.take_lane_counts(),
-            dealt: self.context.decks.iter().map(|deck| deck.dealt().into()).collect(),
         }
     }
 

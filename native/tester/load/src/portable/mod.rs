@@ -136,7 +136,7 @@ impl Connection {
 impl<P: Protocol> Users<P> {
     fn new(names: Vec<String>, compiled: Compiled<P::Request>, protocol: P, mut rng: fastrand::Rng) -> Self {
         let Compiled { programs, labels, decks, .. } = compiled;
-        let decks = decks.iter().map(Deck::new).collect();
+        let decks = decks.iter().map(|weights| Deck::new(weights)).collect();
         // A thread of lanes first forks a generator for its arrivals. With the same fork, a seed deals the
         // same cards here.
         let _ = rng.fork();

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::deck::DeckPlan;
 use super::spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 use super::{NOT_BEGUN, SEQUENCE};
 use crate::choose::schedule::Think;
@@ -208,7 +207,8 @@ pub(crate) struct Rules<R> {
 pub(crate) struct Compiled<R> {
     pub(crate) programs: Vec<Program<R>>,
     pub(crate) labels: Vec<Label>,
-    pub(crate) decks: Vec<DeckPlan>,
+    /// Cards of each branch, by deck.
+    pub(crate) decks: Vec<Box<[u64]>>,
     pub(crate) pools: Vec<PoolPlan>,
 }
 
@@ -535,7 +535,7 @@ impl<'a, R> Compiler<'a, R> {
         }
         let weights = branches.iter().map(|branch| branch.weight).collect();
         let deck = self.compiled.decks.len();
-        self.compiled.decks.push(DeckPlan { program: self.program.clone(), weights });
+        self.compiled.decks.push(weights);
         let deal = self.ops.len();
         self.ops.push(Op::Deal { deck, firsts: Box::default() });
         let (mut firsts, mut jumps) = (Vec::new(), Vec::new());
@@ -723,7 +723,7 @@ mod tests {
         let steps = deck(vec![(9, vec![ask("ask")]), (1, vec![draw(), ask("ask")])]);
         let compiled = compile_one(None, steps, false).unwrap();
         assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 draw r2 jump7");
-        assert_eq!(&compiled.decks[0].weights[..], [9, 1]);
+        assert_eq!(&compiled.decks[0][..], [9, 1]);
     }
 
     fn operation(name: &str, counts: &str) -> TestStep {

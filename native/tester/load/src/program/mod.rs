@@ -12,7 +12,7 @@ mod spec;
 pub use compile::ProgramError;
 pub(crate) use compile::{Compiled, Connects, Op, PHASES, Phases, PoolPlan, Program, Rules, Share, compile};
 pub(crate) use cursor::{Backoff, Cursor, SILENT_PAUSE_NS, Walker, start_over, walk};
-pub(crate) use deck::{Deck, DeckPlan};
+pub(crate) use deck::Deck;
 pub(crate) use spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 
 /// The name of the whole pass among a program's steps.

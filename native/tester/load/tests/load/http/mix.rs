@@ -17,21 +17,17 @@ fn drains_add_up_to_the_answers_of_the_site_and_the_mix_is_exact() {
     engine.start_lanes("p", 7).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("page") > 3_000);
-    let last = engine.stop(Duration::from_secs(5)).unwrap();
-    let dealt = last.decks[0].dealt.clone();
-    totals.add(last);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
     assert!(totals.kinds().is_empty(), "{totals:?}");
 
     let count = |step: &str| totals.count(step);
     assert_eq!(count("create"), site.seen.answered("/users"));
     assert_eq!(count("page") + count("updated page"), site.seen.answered("/"));
     assert_eq!(count("update"), site.seen.answered("/preferences"));
-    // Every dealt card was played: a lane that stops after an update still requests its page.
-    assert_eq!(
-        [count("create"), count("page"), count("update"), count("updated page")],
-        [dealt[0], dealt[1], dealt[2], dealt[2]]
-    );
+    // A lane that stops after an update still requests its page.
+    assert_eq!(count("update"), count("updated page"));
     // Each of the two threads may be in the middle of a hundred cards.
+    let dealt = [count("create"), count("page"), count("update")];
     let hundreds = dealt.iter().sum::<u64>() / 100;
     for (dealt, of_hundred) in dealt.iter().zip([5, 91, 4]) {
         let (least, most) = ((hundreds - 1) * of_hundred, (hundreds + 2) * of_hundred);

@@ -259,7 +259,8 @@ fn answer(shared: &Shared, message: &[u8], what: Do) -> Answer {
         ("GET", "/") => page(shared, user.expect("a cookie"), what),
         ("GET", path) if path.starts_with("/set/") => {
             let set = file_set();
-            let file = set.file(set.index_of(path.as_bytes()).expect("a file of the set")).unwrap();
+            let mut files = (0..set.count()).filter_map(|i| set.file(i));
+            let file = files.find(|file| file.path() == path).expect("a file of the set");
             let mut body = vec![0; file.size() as usize];
             ::files::fill(file.key(), 0, &mut body);
             if let Do::WrongByte(place) = what {
