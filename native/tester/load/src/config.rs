@@ -186,16 +186,12 @@ impl<T: TargetAddress> Config<T> {
         !matches!(self.schedule, Schedule::Closed | Schedule::Crowd { .. })
     }
 
-    /// The seed of a thread's random draws, different for all threads of all engines. The golden ratio
-    /// separates the seeds of neighbouring numbers.
-    const fn thread_seed(&self, thread: usize) -> u64 {
-        let place = self.keys.engine.wrapping_mul(MAX_THREADS as u64).wrapping_add(thread as u64 + 1);
-        self.keys.seed.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    /// The seed of a thread's protocol, and the generator of the thread's lanes.
+    /// The seed of a thread's protocol, and the generator of the thread's lanes, different for all threads of all
+    /// engines. The golden ratio separates the seeds of neighbouring numbers.
     pub(crate) fn seeds(&self, thread: usize) -> (u64, fastrand::Rng) {
-        let mut random = fastrand::Rng::with_seed(self.thread_seed(thread));
+        let place = self.keys.engine.wrapping_mul(MAX_THREADS as u64).wrapping_add(thread as u64 + 1);
+        let seed = self.keys.seed.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = fastrand::Rng::with_seed(seed);
         (random.u64(..), random)
     }
 

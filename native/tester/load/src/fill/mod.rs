@@ -135,8 +135,12 @@ impl RowDealers {
                 if row.is_none() {
                     let reason = if cursor.has_lost_all() { NoRow::Exhausted } else { NoRow::Held };
                     self.set_waiting(data, Some(source));
-                    // Exclusive rows are drawn first, and a waiting lane holds none of them.
-                    self.undo_draws(draws, data);
+                    // A waiting lane holds none of the block's exclusive rows.
+                    for draw in draws {
+                        if let Draw::Row { source, .. } = draw {
+                            self.give_back_row(data, *source);
+                        }
+                    }
                     return Err(reason);
                 }
                 if waits {
@@ -197,21 +201,11 @@ impl RowDealers {
         self.dealers.iter().map(of).sum()
     }
 
-    /// Undoes a draw that failed half-way: releases the exclusive rows that it took.
-    #[cold]
-    fn undo_draws(&mut self, draws: &[Draw], data: &mut LaneData) {
-        for draw in draws {
-            if let Draw::Row { source, .. } = draw
-                && matches!(self.dealers[*source], RowDealer::Held(..))
-            {
-                self.give_back_row(data, *source);
-            }
-        }
-    }
-
     fn give_back_row(&mut self, data: &mut LaneData, source: usize) {
+        if !std::mem::take(&mut data.held[source]) {
+            return;
+        }
         match &mut self.dealers[source] {
-            RowDealer::Owned(..) | RowDealer::Held(..) if !std::mem::take(&mut data.held[source]) => {}
             RowDealer::Owned(owned, _) => owned.give_back(data.rows[source]),
             RowDealer::Held(cursor, _) => {
                 self.returned += 1;

@@ -14,7 +14,7 @@ use super::{Http, LaneState, Stage, head};
 use crate::fill::write_number;
 use crate::protocol::Encoded;
 use crate::record::failure::Failure;
-use crate::scripted::{Capture, Memory};
+use crate::scripted::Memory;
 
 /// A lane's state of a user's visit.
 #[derive(Debug, Default)]
@@ -99,10 +99,12 @@ impl Http {
             match &capture.from {
                 From::Cookie(name) => {
                     let values = head::cookies(bytes, name).map(as_scripts_read);
-                    keep(memory, number, capture, values, &mut self.rng);
+                    let values = values.filter(|value| !value.is_empty());
+                    memory.capture(number, capture, values, &mut self.rng);
                 }
                 From::Header(name) => {
-                    keep(memory, number, capture, head::lines(bytes, name), &mut self.rng);
+                    let values = head::lines(bytes, name).filter(|value| !value.is_empty());
+                    memory.capture(number, capture, values, &mut self.rng);
                 }
                 _ => {}
             }
@@ -166,14 +168,16 @@ impl Http {
                         rest = &rest[end + until.needle().len()..];
                         Some(captured)
                     });
-                    keep(memory, number, capture, all, &mut self.rng);
+                    let values = all.filter(|value| !value.is_empty());
+                    memory.capture(number, capture, values, &mut self.rng);
                 }
                 From::Json(pointer) => {
                     let parsed =
                         json.get_or_insert_with(|| serde_json::from_slice::<serde_json::Value>(body).ok());
                     let captured = parsed.as_ref().and_then(|value| value.pointer(pointer));
                     let texts = captured.map(texts_of).unwrap_or_default();
-                    keep(memory, number, capture, texts.iter(), &mut self.rng);
+                    let values = texts.iter().filter(|value| !value.is_empty());
+                    memory.capture(number, capture, values, &mut self.rng);
                 }
                 _ => {}
             }
@@ -195,17 +199,6 @@ pub(super) fn conclude(ask: &Ask, lane: &mut LaneState, failure: Option<Failure>
         lane.visit.refused |= failure.is_some();
     }
     ask.fatal
-}
-
-/// Captures values. Empty values count as missing.
-fn keep(
-    memory: &mut Memory,
-    number: usize,
-    capture: &Capture<From>,
-    values: impl Iterator<Item: AsRef<[u8]>>,
-    rng: &mut fastrand::Rng,
-) {
-    memory.capture(number, capture, values.filter(|value| !value.as_ref().is_empty()), rng);
 }
 
 /// A cookie's value as scripts read it, percent-decoded: sites expect this form in a header or a form.

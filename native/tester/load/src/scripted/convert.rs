@@ -251,7 +251,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         own = self.prepared(own);
         own.extend((self.spec.think_ms > 0.0).then(|| think(self.spec.think_ms / 1e3, false)));
         let arrives_whole = matches!(connection.lives, Lifetime::Iteration | Lifetime::Step);
-        let mut steps = vec![self.prepare(self.plan.of_user())];
+        let mut steps = vec![self.prepare(false, self.plan.of_user())];
         match connection.lives {
             Lifetime::Operations(times) => {
                 steps.extend(self.open(connection, &block)?);
@@ -280,7 +280,7 @@ impl<'c, L: Lower> Converting<'c, L> {
             steps.splice(..0, self.head(&block, draws));
             let given_back = self.plan.given_back(block.operation);
             if !given_back.is_empty() {
-                steps.push(self.prepare(given_back));
+                steps.push(self.prepare(false, given_back));
             }
             let counts = self.scenario.counted(operation).unwrap_or(SEQUENCE).to_owned();
             let operation_steps = Operation { name: operation.name.clone(), counts, steps };
@@ -303,7 +303,7 @@ impl<'c, L: Lower> Converting<'c, L> {
             [only] => std::mem::take(&mut only.steps),
             _ => vec![program::Step::Deck { branches }],
         };
-        let mut steps = vec![self.prepare(self.plan.of_user())];
+        let mut steps = vec![self.prepare(false, self.plan.of_user())];
         for connection in &self.connections {
             if matches!(connection.lives, Lifetime::User | Lifetime::Operations(_)) {
                 steps.extend(self.switch_to(connection));
@@ -339,7 +339,7 @@ impl<'c, L: Lower> Converting<'c, L> {
             }
             // The preparation draws nothing, but it sets the scenario that the protocol needs to encode
             // requests.
-            let mut steps = vec![self.prepare(Vec::new())];
+            let mut steps = vec![self.prepare(false, Vec::new())];
             steps.extend(self.open(connection, &Block::default())?);
             Ok(PoolSpec { name: name.clone(), connections, places: *outstanding, steps })
         };
@@ -375,11 +375,7 @@ impl<'c, L: Lower> Converting<'c, L> {
         steps
     }
 
-    fn prepare(&self, draws: Vec<Draw>) -> program::Step<L::Request> {
-        self.take_and_prepare(false, draws)
-    }
-
-    fn take_and_prepare(&self, takes: bool, draws: Vec<Draw>) -> program::Step<L::Request> {
+    fn prepare(&self, takes: bool, draws: Vec<Draw>) -> program::Step<L::Request> {
         program::Step::Prepare(Preparation { script: self.number, takes, draws })
     }
 
@@ -387,7 +383,7 @@ impl<'c, L: Lower> Converting<'c, L> {
     fn head(&self, block: &Block, mut draws: Vec<Draw>) -> Steps<L::Request> {
         self.plan.wait_first(&mut draws);
         let takes = self.plan.takes(block);
-        if draws.is_empty() && !takes { Vec::new() } else { vec![self.take_and_prepare(takes, draws)] }
+        if draws.is_empty() && !takes { Vec::new() } else { vec![self.prepare(takes, draws)] }
     }
 
     /// All steps of an iteration, with the connections that are opened for it.

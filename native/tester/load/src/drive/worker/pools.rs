@@ -255,24 +255,19 @@ impl<P: Protocol> Worker<P> {
 
     /// Adds the time for opening a connection to the lanes' time. The next count begins at `from_ns`.
     fn account(&mut self, id: usize, from_ns: u64) {
-        let Some((pool, connection)) = self.pool_of(id) else { return };
-        let Some(Some((_, carrier))) = self.lanes.get(id) else { return };
-        let since_ns = carrier.since_ns;
-        self.lane_ns += self.context.pools[pool].count_opening(connection, since_ns, from_ns);
+        self.lane_ns += self.opening_ns(id, Some(from_ns));
     }
 
     /// The recorded time for opening shared connections.
     pub(super) fn count_opening(&mut self) -> u64 {
-        if self.context.pools.is_empty() {
-            return 0;
-        }
-        let mut all_ns = 0;
-        for id in 0..self.lanes.len() {
-            let Some((pool, connection)) = self.pool_of(id) else { continue };
-            let Some(Some((_, carrier))) = self.lanes.get(id) else { continue };
-            let since_ns = carrier.since_ns;
-            all_ns += self.context.pools[pool].count_opening(connection, since_ns, since_ns);
-        }
-        all_ns
+        (0..self.lanes.len()).map(|id| self.opening_ns(id, None)).sum()
+    }
+
+    /// The time in which a carrier opened its connection since the last count; 0 for a user. The next count begins
+    /// at `from_ns`, or at the end of the recorded time.
+    fn opening_ns(&mut self, id: usize, from_ns: Option<u64>) -> u64 {
+        let Some((pool, connection)) = self.pool_of(id) else { return 0 };
+        let since_ns = self.lanes[id].as_ref().map_or(0, |(_, carrier)| carrier.since_ns);
+        self.context.pools[pool].count_opening(connection, since_ns, from_ns.unwrap_or(since_ns))
     }
 }
