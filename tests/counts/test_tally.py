@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sitebench._engine import Histogram
 from sitebench.counts import source
+from sitebench.counts.steady import Steadiness
 from sitebench.counts.tally import MOST_STRETCHES, Tally
 from sitebench.locust.workers.messages import pack, unpack
 from tests.support.drains import Drain, Step, histogram
@@ -51,6 +52,19 @@ def test_set_length_of_a_tally_overrides_the_sum_of_its_drains() -> None:
     assert tally.seconds == 3
     tally.length_s = 2.5
     assert tally.seconds == 2.5
+
+
+@pytest.mark.parametrize(
+    ("is_open", "state"), [(True, Steadiness.UNSETTLED), (False, Steadiness.SETTLED)]
+)
+def test_falling_latency_unsettles_an_open_schedule_alone(is_open: bool, state: Steadiness) -> None:
+    """On an open schedule the rate and the queue can be steady while the target warms up."""
+    tally, key = Tally(), ("lookup", "lookup")
+    for number in range(40):
+        step = Step(*key, 50, latency=histogram(*[(400 - 9 * number) * 1_000_000] * 50))
+        begin_ns = number * SECOND // 2
+        tally.add(Drain(begin_ns, begin_ns + SECOND // 2, (step,), in_flight=4))
+    assert tally.settle([key], is_open=is_open).state is state
 
 
 def test_operations_due_before_the_window_count_only_in_rates() -> None:
