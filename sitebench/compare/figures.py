@@ -126,7 +126,6 @@ def repeats_chart(points: Sequence[Compared]) -> Chart:
         ),
         spec=_repeats_spec(),
         choices=choices,
-        chooser="choose-repeats",
         titles=titles,
         key={
             "line": "the median of a side",
@@ -232,7 +231,6 @@ def spectra_chart(comparison: Comparison) -> Chart:
             shape=charts.tell_apart("shape", _SIDES),
         ),
         choices=choices,
-        chooser="choose-spectra",
         titles=titles,
         key={"end": "a line ends where fewer than 100 samples remain beyond it"},
     )

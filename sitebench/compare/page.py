@@ -10,7 +10,6 @@ from sitebench.compare.comparison import Compared
 from sitebench.compare.figures import ratio_chart, repeats_chart, spectra_chart
 from sitebench.compare.runs import Comparison, Run, compare_runs, read_run
 from sitebench.errors import BadInput
-from sitebench.report.charts import Chart
 from sitebench.report.model import Report
 from sitebench.report.page import Section, chooser, figure, page
 from sitebench.report.sections.facts import start_date, tester
@@ -28,15 +27,13 @@ def comparison_page(comparison: Comparison) -> str:
     sections = [_answers(comparison)]
     if any(point.rows for point in comparison.analysis.points):
         ratios = ratio_chart(comparison.analysis.points)
-        repeats = repeats_chart(comparison.analysis.points)
-        spectra = spectra_chart(comparison)
-        sections += [
-            Section("ratios", "Ratios", figure(ratios), (ratios,)),
-            _chooser_section("repeats", "Every repeat", "Measure", repeats, short="Repeats"),
-            _chooser_section(
-                "spectra", "Percentile spectra", "Point", spectra, short="Percentiles"
-            ),
-        ]
+        sections.append(Section("ratios", "Ratios", figure(ratios), (ratios,)))
+        for chart, label, short in (
+            (repeats_chart(comparison.analysis.points), "Measure", "Repeats"),
+            (spectra_chart(comparison), "Point", "Percentiles"),
+        ):
+            body = chooser(chart, label) + figure(chart)
+            sections.append(Section(chart.id, chart.title, body, (chart,), short=short))
     return page(f"{b.label} against {a.label}", sections, lead)
 
 
@@ -70,12 +67,6 @@ def comparison_section(report: Report) -> Section | None:
     except BadInput as error:
         body = f"<p>Not compared: {escape(error.message)}. {escape(error.remedy)}.</p>"
     return Section("compared", title, body, short="Compared")
-
-
-def _chooser_section(identity: str, title: str, label: str, chart: Chart, *, short: str) -> Section:
-    options = [("", list(chart.titles.items()))]
-    body = chooser(chart.chooser, label, options) + figure(chart)
-    return Section(identity, title, body, (chart,), short=short)
 
 
 def _answers(comparison: Comparison) -> Section:

@@ -100,7 +100,7 @@ ALL_SERIES = "all series"
 
 
 class Chart(msgspec.Struct, frozen=True):
-    """One figure; its id also names the image file, `chooser` is the id of a drop-down list."""
+    """One figure; its id also names the image file."""
 
     id: str
     title: str
@@ -108,10 +108,15 @@ class Chart(msgspec.Struct, frozen=True):
     spec: Mapping[str, Any]
     choices: Mapping[str, Mapping[str, Columns]]
     """For each choice, datasets by name; without a chooser there is one choice, ""."""
-    chooser: str = ""
     key: Mapping[str, str] = {}
     """The meaning of signs, listed below the drawing."""
     titles: Mapping[str, str] = {}
+    """The names of the choices in the chooser."""
+
+    @property
+    def chooser(self) -> str:
+        """The id of the drop-down list of the choices; empty if there is one choice."""
+        return f"choose-{self.id}" if self.titles else ""
 
     def title_of(self, choice: str) -> str:
         return f"{self.title}: {self.titles[choice]}" if choice in self.titles else self.title

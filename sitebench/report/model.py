@@ -195,6 +195,9 @@ class Report(msgspec.Struct, frozen=True, dict=True):
         label = distinguishing_label(comparable, ignoring)(spec)
         return ", ".join(filter(None, (self.name(spec), label)))
 
+    def measurement_name(self, spec: PointSpec, run: Run) -> str:
+        return spec.with_repeat(self.distinct_name(spec, run))
+
 
 def is_open(peak: Peak | None) -> bool:
     """Whether a search's answer is a lower bound, as it did not find the target's limit."""

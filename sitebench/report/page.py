@@ -101,17 +101,23 @@ def figure(chart: Chart) -> str:
     )
 
 
-def chooser(
-    identity: str, label: str, options: Sequence[tuple[str, Sequence[tuple[str, str]]]]
-) -> str:
-    """Return a drop-down list; charts refer to it by `identity`."""
-    groups = []
-    for group, entries in options:
-        inside = "".join(f'<option value="{escape(v)}">{escape(t)}</option>' for v, t in entries)
-        groups.append(f'<optgroup label="{escape(group)}">{inside}</optgroup>' if group else inside)
+def chooser(chart: Chart, label: str) -> str:
+    """Return the drop-down list of a chart's choices."""
+    options = "".join(
+        f'<option value="{escape(choice)}">{escape(title)}</option>'
+        for choice, title in chart.titles.items()
+    )
     return (
-        f'<p class="chooser"><label for="{identity}">{escape(label)}</label> '
-        f'<select id="{identity}" data-chooser>{"".join(groups)}</select></p>'
+        f'<p class="chooser"><label for="{chart.chooser}">{escape(label)}</label> '
+        f'<select id="{chart.chooser}" data-chooser>{options}</select></p>'
+    )
+
+
+def text_of_choice(chart: Chart, choice: str, text: str) -> str:
+    """Return a paragraph that is visible while a choice is shown."""
+    return (
+        f'<p class="note" data-chosen-by="{chart.chooser}" data-choice="{choice}" hidden>'
+        f"{escape(text)}</p>"
     )
 
 

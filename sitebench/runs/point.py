@@ -131,6 +131,10 @@ class PointSpec(msgspec.Struct, frozen=True):
     def title(self) -> str:
         return self.what if self.entries else f"{self.operation}, {self.clients}"
 
+    def with_repeat(self, name: str) -> str:
+        """Return a name of the point, with the number of a repeat after the first."""
+        return f"{name}, repeat {self.repeat + 1}" if self.repeat else name
+
     @property
     def key(self) -> str:
         return hashlib.sha256(self.stored().encode()).hexdigest()[:20]

@@ -137,8 +137,7 @@ class WhatToDo:
 
     def _name(self, spec: PointSpec) -> str:
         by_clients = self._by_clients() and spec.entries
-        name = f"{spec.title}, {spec.clients}" if by_clients else spec.title
-        return f"{name}, repeat {spec.repeat + 1}" if spec.repeat else name
+        return spec.with_repeat(f"{spec.title}, {spec.clients}" if by_clients else spec.title)
 
     def _by_clients(self) -> bool:
         specs = [point.spec for point in self._points]

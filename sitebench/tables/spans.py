@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from msgspec import structs
 
@@ -10,22 +11,16 @@ from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME
 from sitebench.counts.spans import Span
 from sitebench.counts.stages import Stages
 from sitebench.runs.point import PointResult
-from sitebench.tables.table import NOTHING, Table
+from sitebench.tables.table import NOTHING, Table, explain_signs
+from sitebench.tables.tables import duration_text
 from sitebench.units import format_clock, format_duration, format_ns, format_rate
 
 _MOST_ROWS = 60
 """The most rows on the terminal, an hour of minutes; the report and `export` have all rows."""
 
 
-def _latency(name: str) -> Callable[[Span], str]:
-    def format_latency(span: Span) -> str:
-        us = getattr(span.latency_us, name)
-        if us is None:
-            return NOTHING
-        least = ">= " if name in span.latency_us.at_least else ""
-        return f"{least}{format_ns(us * 1e3)}"
-
-    return format_latency
+def _latency(name: str, span: Span) -> str:
+    return duration_text(span.latency_us, name)
 
 
 _COLUMNS: Mapping[str, Callable[[Span], str]] = {
@@ -36,8 +31,7 @@ _COLUMNS: Mapping[str, Callable[[Span], str]] = {
     "fails": lambda span: f"{span.failures:,}",
     "thinking": lambda span: f"{span.thinking:,}",
     "began late": lambda span: NOTHING if (us := span.late_us) is None else format_ns(us * 1e3),
-    **{name: _latency(name) for name in OVER_TIME},
-    "max": _latency("max"),
+    **{name: partial(_latency, name) for name in (*OVER_TIME, "max")},
 }
 _OF_RATES, _OF_USERS = ("asked/s", "began late"), ("users",)
 _THINKING = "thinking"
@@ -51,22 +45,14 @@ def columns(stages: Stages, spans: Iterable[Span]) -> dict[str, Callable[[Span],
     return {name: cell for name, cell in _COLUMNS.items() if name not in omitted}
 
 
-def notes(groups: Iterable[tuple[Stages, Iterable[Span]]]) -> list[str]:
-    groups = list(groups)
-    kinds = {stages.of_users for stages, _ in groups}
-    return [
-        *([_DUE] if False in kinds else []),
-        *([_BEGUN] if True in kinds else []),
-        *([_LEFT_OUT] if any(span.thinking for _, spans in groups for span in spans) else []),
-        f"n/a: fewer than {LEAST_BEYOND} operations beyond the percentile. >=: operations that "
-        "were never answered are in the percentile, so it is a lower bound.",
-    ]
-
-
 _DUE = (
     "Each operation is in the row in which it was due, and its latency counts from then. Began "
     "late: the mean delay."
 )
+_SIGNS = {
+    NOTHING: f"fewer than {LEAST_BEYOND} operations beyond the percentile.",
+    ">=": "operations that were never answered are in the percentile, so it is a lower bound.",
+}
 _LEFT_OUT = "Thinking: operations in a think time when the test ended, neither answered nor failed."
 _BEGUN = (
     "With stages of users each operation is in the row in which it began; users: the mean number."
@@ -81,23 +67,23 @@ def spans_table(subject: str, stages: Stages, spans: Sequence[Span]) -> Table:
         heading = f"{subject}, every {length}: the stages last less than three minutes"
     cells = columns(stages, spans)
     rows = [[cell(span) for cell in cells.values()] for span in spans]
-    return Table(heading, tuple(cells), rows, left=0, notes=notes([(stages, spans)]))
+    notes = [_BEGUN if stages.of_users else _DUE, *[_LEFT_OUT] * (_THINKING in cells)]
+    notes += explain_signs(rows, _SIGNS)
+    return Table(heading, tuple(cells), rows, left=0, notes=notes)
 
 
 def terminal_spans(results: Sequence[PointResult]) -> list[Table | str]:
     """Return a table for every result in stages, with notes below the last table."""
-    staged = [
-        (result, stages)
+    tables = [
+        spans_table(result.spec.with_repeat(result.spec.title), stages, result.spans)
         for result in results
         if result.spans and (stages := result.spec.stages) is not None
     ]
     parts: list[Table | str] = []
-    for result, stages in staged:
-        repeat = f", repeat {result.spec.repeat + 1}" if result.spec.repeat else ""
-        table = spans_table(f"{result.spec.title}{repeat}", stages, result.spans)
+    for table in tables:
         omitted = len(table.rows) - _MOST_ROWS
         below = [f"{omitted:,} more rows are in the report"] if omitted > 0 else []
-        if result is staged[-1][0]:
-            below += notes((stages, result.spans) for result, stages in staged)
+        if table is tables[-1]:
+            below += dict.fromkeys(note for every_table in tables for note in every_table.notes)
         parts += ["", structs.replace(table, rows=table.rows[:_MOST_ROWS], notes=below)]
     return parts

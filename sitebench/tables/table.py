@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -55,3 +55,13 @@ class Table(msgspec.Struct, frozen=True):
 
 def cell_of(content: str | Cell) -> Cell:
     return content if isinstance(content, Cell) else Cell(content)
+
+
+def explain_signs(rows: Iterable[Row], meanings: Mapping[str, str]) -> list[str]:
+    """Return `sign: meaning` for each sign that a cell of these rows contains."""
+    texts = [cell_of(content).text for row in rows for content in row]
+    return [
+        f"{sign.strip()}: {meaning}"
+        for sign, meaning in meanings.items()
+        if any(sign in text for text in texts)
+    ]

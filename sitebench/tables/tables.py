@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from sitebench.counts.durations import PERCENTILES, heading
+from sitebench.counts.durations import PERCENTILES, Durations, heading
 from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
 from sitebench.counts.percentile_interval import too_alike_to_tell
 from sitebench.runs.point import PointResult, PointSpec
@@ -217,14 +217,20 @@ def point_name(spec: PointSpec) -> str:
         parts.append(spec.load)
     if spec.entries:
         parts.append(spec.clients)
-    if spec.repeat:
-        parts.append(f"repeat {spec.repeat + 1}")
-    return ", ".join(parts)
+    return spec.with_repeat(", ".join(parts))
 
 
 def percentile(name: str) -> Of:
     """Return a getter for a percentile of the latency, in microseconds."""
     return lambda result: result.clocks[LATENCY].percentiles[name]
+
+
+def duration_text(durations: Durations, name: str) -> str:
+    """Return a figure of a clock; `name` is a field of `Durations`."""
+    us: float | None = getattr(durations, name)
+    if us is None:
+        return NOTHING
+    return f"{'>= ' if name in durations.at_least else ''}{show_micros(us)}"
 
 
 def latency_mark(point: Series, name: str) -> str:

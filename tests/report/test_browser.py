@@ -300,7 +300,7 @@ def test_point_can_be_chosen_from_the_list_and_is_drawn(fresh: Browser) -> None:
     )
     before = fresh.run(drawing)
     choose = (
-        "const list = document.getElementById('choose-moment');"
+        "const list = document.getElementById('choose-over-time');"
         "list.selectedIndex = arguments[0]; list.dispatchEvent(new Event('change'));"
     )
     fresh.run(choose, 1)

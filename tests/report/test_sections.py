@@ -403,8 +403,25 @@ def test_unanswered_operations_are_a_lower_bound_in_the_tail(report: Report) -> 
     given_up = Histogram()
     given_up.record(10**10, 20_000)
     points = [replace(point, censored=given_up) for point in run.points]
-    row = operations.tail(report, replace(run, points=points)).rows[0]
-    assert row[3] == ">= 10 s (2,000)"
+    table = operations.tail(report, replace(run, points=points))
+    assert table.rows[0][3] == ">= 10 s (2,000)"
+    assert any(note.startswith(">=:") for note in table.notes)
+    assert not any(">=:" in note for note in operations.tail(report, run).notes)
+
+
+def test_missing_percentile_of_the_tail_is_explained_only_where_one_is_missing(
+    report: Report,
+) -> None:
+    (run,) = report.runs
+    many = Histogram()
+    many.record(10**6, 10**8)
+    points = [replace(point, latency=many) for point in run.points]
+    for tail in (
+        operations.tail(report, run),
+        operations.tail(report, replace(run, points=points)),
+    ):
+        missing = any("n/a" in str(cell) for row in tail.rows for cell in row)
+        assert any("n/a:" in note for note in tail.notes) == missing
 
 
 def test_section_of_1997_is_collapsed_at_first(sections: dict[str, Section]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from html import escape
 
 import msgspec
 
@@ -12,7 +11,7 @@ from sitebench.counts.durations import FAR_OUT, PERCENTILES
 from sitebench.report import charts
 from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.model import HOW_HARD, Peak, Report, Run, distinguishing_label, variant_name
-from sitebench.report.page import Section, chooser, figure
+from sitebench.report.page import Section, chooser, figure, text_of_choice
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import load_name, ops_per_s, percentile, why
@@ -23,7 +22,6 @@ _QUANTILES = {
     for name, q in PERCENTILES.items()
     if q in (50, *FAR_OUT)
 }
-_CHOOSER = "choose-curve"
 
 
 class _Curve(msgspec.Struct, frozen=True):
@@ -69,9 +67,8 @@ def _titles(report: Report, curves: Sequence[_Curve]) -> dict[str, str]:
             report.name_without_load(curve.spec),
             call(curve.spec),
             "" if curve.spec.rate is None else "at set rates",
-            curve.run.label if len(report.runs) > 1 else "",
         ]
-        titles[curve.id] = ", ".join(filter(None, words))
+        titles[curve.id] = report.title_for(", ".join(filter(None, words)), curve.run)
     return titles
 
 
@@ -88,15 +85,12 @@ def section(report: Report) -> Section | None:
         ),
         spec=_spec(),
         choices={curve.id: _datasets(curve) for curve in curves},
-        chooser=_CHOOSER,
         titles=_titles(report, curves),
     )
     answers = "".join(
-        f'<p data-chosen-by="{_CHOOSER}" data-choice="{curve.id}" hidden>{escape(peak["said"])}</p>'
-        for curve in curves
-        for peak in curve.peaks
+        text_of_choice(chart, curve.id, peak["said"]) for curve in curves for peak in curve.peaks
     )
-    body = chooser(_CHOOSER, "Points", [("", list(chart.titles.items()))]) + answers + figure(chart)
+    body = chooser(chart, "Points") + answers + figure(chart)
     note = (
         '<p class="note">One mark per load, joined from the least to the greatest. A hollow mark '
         "is an upper bound of the latency, or a point that is not usable.</p>"

@@ -14,22 +14,22 @@ from sitebench.counts.durations import (
     LEAST_BEYOND,
     OVER_TIME,
     PERCENTILES,
-    Durations,
     heading,
     percentile_ns,
     with_censored,
 )
 from sitebench.counts.metrics import LATENCY, SERVICE
-from sitebench.report.model import LOAD, Point, Report, Run, distinguishing_label
+from sitebench.report.model import LOAD, Report, Run, distinguishing_label
 from sitebench.report.page import Section
 from sitebench.report.sections import objectives
 from sitebench.runs.repeats import Series
 from sitebench.tables.html import to_html, typeset
-from sitebench.tables.table import NOTHING, Cell, Row, Table
+from sitebench.tables.table import NOTHING, Cell, Row, Table, explain_signs
 from sitebench.tables.tables import (
     around,
     attempts,
     cost_table,
+    duration_text,
     latency_mark,
     load_name,
     marked,
@@ -37,6 +37,8 @@ from sitebench.tables.tables import (
     rate_mark,
 )
 from sitebench.units import format_ns, format_rate, format_size
+
+_LOWER_BOUND = "operations that timed out are in the percentile, so it is a lower bound."
 
 
 def tables(report: Report) -> list[Table]:
@@ -78,19 +80,14 @@ def _notes(report: Report) -> list[str]:
         )
     signs = {
         NOTHING: "fewer than 100 samples beyond the percentile.",
-        ">=": "operations that timed out are in the percentile, so it is a lower bound.",
+        ">=": _LOWER_BOUND,
         "<=": (
             "the latency includes waits for cores that other programs used, so it is an upper "
             "bound."
         ),
         " *": "includes delays of the load generator, or is not usable: see its verdict.",
     }
-    explained = [
-        f"{sign.strip()}: {explanation}"
-        for sign, explanation in signs.items()
-        if any(sign in m for m in latencies)
-    ]
-    return [" ".join([*notes, *explained])]
+    return [" ".join([*notes, *explain_signs([latencies], signs)])]
 
 
 def _downloads(run: Run) -> str:
@@ -155,9 +152,10 @@ def _cost(report: Report, run: Run) -> Table:
 def tail(report: Report, run: Run) -> Table:
     columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in FAR_OUT), "max")
     rows = [_tail_row(report, run, series) for series in run.series]
+    signs = {NOTHING: f"fewer than {LEAST_BEYOND}.", ">=": _LOWER_BOUND}
     notes = [
-        f"In brackets: the number of slower samples. n/a: fewer than {LEAST_BEYOND}. Repeats are "
-        "merged."
+        "In brackets: the number of slower samples. Repeats are merged.",
+        *explain_signs(rows, signs),
     ]
     return Table(report.title_for("Tail of the latency", run), columns, rows, left=2, notes=notes)
 
@@ -205,7 +203,7 @@ def _steps(report: Report, run: Run) -> Table:
             took = replace(point.result, clocks={LATENCY: step.clocks[SERVICE]})
             latencies = [latency_mark(Series(point.spec, (took,)), name) for name in OVER_TIME]
             counts = (f"{step.count:,}", f"{step.failures:,}", format_rate(step.per_s))
-            name = _repeat(report, run, point)
+            name = report.measurement_name(point.spec, run)
             rows.append([name, step.program, step.step, *counts, *latencies])
     return Table(report.title_for("Steps", run), columns, rows, left=3)
 
@@ -214,9 +212,9 @@ def _clocks(report: Report, run: Run) -> Table:
     columns = ("Point", "Step", "Clock", "n", "p50", "p99", "max", "mean")
     rows: list[Row] = [
         [
-            *(_repeat(report, run, point), f"{step.program}/{step.step}", clock.heading),
-            f"{took.n:,}",
-            *(_figure(took, name) for name in ("p50", "p99", "max", "mean")),
+            report.measurement_name(point.spec, run),
+            *(f"{step.program}/{step.step}", clock.heading, f"{took.n:,}"),
+            *(duration_text(took, name) for name in ("p50", "p99", "max", "mean")),
         ]
         for point in run.points
         for step in point.result.steps
@@ -225,15 +223,3 @@ def _clocks(report: Report, run: Run) -> Table:
     ]
     notes = [f"{clock.heading}: {clock.meaning}." for clock in metrics.CLOCKS]
     return Table(report.title_for("Clocks", run), columns, rows, left=3, notes=notes)
-
-
-def _repeat(report: Report, run: Run, point: Point) -> str:
-    repeat = f", repeat {point.spec.repeat + 1}" if point.spec.repeat else ""
-    return f"{report.distinct_name(point.spec, run)}{repeat}"
-
-
-def _figure(took: Durations, name: str) -> str:
-    value: float | None = getattr(took, name)
-    if value is None:
-        return NOTHING
-    return f"{'>= ' if name in took.at_least else ''}{format_ns(value * 1e3)}"

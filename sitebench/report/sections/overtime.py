@@ -7,19 +7,16 @@ merged histograms; a track is a mean of the monitor's rates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from statistics import median
 
 from sitebench.counts.durations import LEAST_BEYOND, OVER_TIME, PERCENTILES
 from sitebench.report import charts
 from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.model import Point, Report, Run
-from sitebench.report.page import Section, chooser, figure
+from sitebench.report.page import Section, chooser, figure, text_of_choice
 from sitebench.report.sections.strips import STRIPS, Strip, thin
 from sitebench.runs.timeline import MEASURED, PER_DECADE, Slot, cells, seconds
 from sitebench.verdict.verdict import Quoted
-
-_CHOOSER = "choose-moment"
 
 _WIDTHS_S = (1, 2, 3, 4, 5, 10, 20, 30)
 """Widths of the parts of a line, in seconds: the least width with which p95 has a line is used."""
@@ -32,9 +29,6 @@ _LEAST_PARTS = 5
 
 
 def section(report: Report) -> Section | None:
-    options = [
-        (run.label, [(p.id, _name(report, run, p)) for p in run.points]) for run in report.runs
-    ]
     choices = {point.id: _datasets(point) for point in report.points}
     present = {
         name for sets in choices.values() for name in sets["tracks"]["track"].get("names", ())
@@ -49,27 +43,24 @@ def section(report: Report) -> Section | None:
         ),
         spec=_spec([strip for strip in STRIPS if strip.id in present]),
         choices=choices,
-        chooser=_CHOOSER,
-        titles={identity: title for _, entries in options for identity, title in entries},
+        titles={
+            point.id: report.title_for(_name(report, run, point), run)
+            for run in report.runs
+            for point in run.points
+        },
     )
-    paragraphs = "".join(
-        f'<p class="note" data-chosen-by="{_CHOOSER}" data-choice="{point.id}" hidden>'
-        f"{escape(_note(point))}</p>"
-        for point in report.points
-    )
+    paragraphs = "".join(text_of_choice(chart, point.id, _note(point)) for point in report.points)
     note = (
         '<p class="note screen-only">Drag to pan, Shift and wheel to zoom, double-click to reset. '
         "The shaded warm-up is shown, but not counted. In a long point neighbouring half seconds "
         "are merged.</p>"
     )
-    body = chooser(_CHOOSER, "Point", options) + paragraphs + figure(chart) + note
+    body = chooser(chart, "Point") + paragraphs + figure(chart) + note
     return Section("over-time", "Over time", body, (chart,))
 
 
 def _name(report: Report, run: Run, point: Point) -> str:
-    name = report.distinct_name(point.spec, run)
-    if any(other.spec.repeat for other in run.points):
-        name += f", repeat {point.spec.repeat + 1}"
+    name = report.measurement_name(point.spec, run)
     grade = point.result.verdict.grade
     if grade == Quoted.AT_LEAST:
         return f"{name} (rate: at least)"

@@ -24,7 +24,6 @@ from sitebench.tables.tables import load_name
 from sitebench.verdict.verdict import Quoted
 
 _PER_DECADE = 16
-_CHOOSER = "choose-spectrum"
 _LATENCY, _SERVICE = "latency", "service time"
 
 
@@ -95,7 +94,6 @@ def section(report: Report) -> Section | None:
         ),
         spec=_spec(),
         choices={group.id: {"spectrum": _columns(group)} for group in groups},
-        chooser=_CHOOSER,
         titles={group.id: group.title for group in groups},
         key={
             "solid": "latency, from the intended start; in a closed schedule the two are one",
@@ -103,7 +101,7 @@ def section(report: Report) -> Section | None:
             "end": f"a line ends where fewer than {LEAST_BEYOND} samples remain beyond it",
         },
     )
-    body = chooser(_CHOOSER, "Points", [("", list(chart.titles.items()))]) + figure(chart)
+    body = chooser(chart, "Points") + figure(chart)
     return Section("spectrum", "Percentile spectrum", body, (chart,), short="Percentiles")
 
 

@@ -17,7 +17,6 @@ from sitebench.tables.spans import spans_table
 from sitebench.tables.table import Table
 from sitebench.units import format_clock
 
-_CHOOSER = "choose-stages"
 ASKED, ANSWERED, FAILED = "asked for", "answered", "failed"
 _LATENCIES = (*OVER_TIME, "max")
 _MOST_DOTS = 120
@@ -33,14 +32,9 @@ def _staged_points(report: Report) -> list[tuple[Run, Point, Stages]]:
     ]
 
 
-def _name(report: Report, run: Run, point: Point) -> str:
-    name = report.distinct_name(point.spec, run)
-    return f"{name}, repeat {point.spec.repeat + 1}" if point.spec.repeat else name
-
-
 def tables(report: Report) -> list[Table]:
     return [
-        spans_table(_name(report, run, point), stages, point.result.spans)
+        spans_table(report.measurement_name(point.spec, run), stages, point.result.spans)
         for run, point, stages in _staged_points(report)
     ]
 
@@ -49,7 +43,10 @@ def section(report: Report) -> Section | None:
     staged = _staged_points(report)
     if not staged:
         return None
-    titles = {point.id: _name(report, run, point) for run, point, _ in staged}
+    titles = {
+        point.id: report.title_for(report.measurement_name(point.spec, run), run)
+        for run, point, _ in staged
+    }
     minutes = max(stages.lasts_s for _, _, stages in staged) >= WITHIN_MINUTES_S
     users = any(stages.of_users for _, _, stages in staged)
     chart = Chart(
@@ -74,14 +71,13 @@ def section(report: Report) -> Section | None:
             point.id: _datasets(point.result.spans, stages, 60.0 if minutes else 1.0)
             for _, point, stages in staged
         },
-        chooser=_CHOOSER,
         titles=titles,
     )
     details = "".join(
         f"<details><summary>{escape(table.title)}</summary>{to_html(table)}</details>"
         for table in tables(report)
     )
-    body = chooser(_CHOOSER, "Point", [("", list(titles.items()))]) + figure(chart) + details
+    body = chooser(chart, "Point") + figure(chart) + details
     return Section("stages", "Stages", body, (chart,))
 
 
