@@ -40,6 +40,7 @@ def test_workers_lose_no_operation_and_add_different_people(
     classes, each = ("LookupUser", "AddUser"), ("searches", "adds")
     ran = headless(tmp_path, counting, *USERS, *processes(2), *classes, interrupt_after=each)
     ran.check(0)
+    assert {("lookup", "lookup"), ("add", "add")} <= ran.counts.keys(), ran.err
     assert ran.counts["lookup", "lookup"] > 100
     assert ran.counts["add", "add"] > 100
     assert not any(ran.failures.values())
