@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,15 +33,7 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
                     marks = map(_change, (effect.ratio, effect.low, effect.high))
                     answer = row.verdict if series == _ANSWER else "one side with itself"
                     rows.append((label, series, *marks, answer))
-    dataset = charts.dataset(
-        rows,
-        label=charts.names,
-        series=charts.names,
-        change=list,
-        low=list,
-        high=list,
-        answer=charts.names,
-    )
+    names = ("label", "series", "change", "low", "high", "answer")
     return Chart(
         id="ratios",
         title="B against A, with its interval",
@@ -50,12 +43,12 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
             "difference."
         ),
         spec=_ratio_spec(),
-        choices={"": {"ratios": dataset}},
+        choices={"": {"ratios": charts.dataset(names, rows)}},
     )
 
 
 def _change(ratio: float | None) -> float | None:
-    return None if ratio is None else charts.short((ratio - 1) * 100)
+    return None if ratio is None else (ratio - 1) * 100
 
 
 def _ratio_spec() -> Spec:
@@ -136,21 +129,16 @@ def repeats_chart(points: Sequence[Compared]) -> Chart:
 
 def _repeats(row: Row) -> Columns:
     repeats = [(name, n + 1, v) for name, s in _sides(row) for n, v in enumerate(s)]
-    return charts.dataset(repeats, series=charts.names, repeat=list, value=charts.shorts(5))
+    return charts.dataset(("series", "repeat", "value"), repeats)
 
 
 def _middle(row: Row) -> Columns:
-    intervals = [median_interval(values) for _, values in _sides(row)]
-    return {
-        "series": charts.names(_SIDES),
-        "median": [charts.short(row.median_a, 5), charts.short(row.median_b, 5)],
-        "low": [
-            None if interval is None else charts.short(interval.low, 5) for interval in intervals
-        ],
-        "high": [
-            None if interval is None else charts.short(interval.high, 5) for interval in intervals
-        ],
-    }
+    rows = []
+    for name, values in _sides(row):
+        interval = median_interval(values)
+        ends = (None, None) if interval is None else (interval.low, interval.high)
+        rows.append((name, statistics.median(values), *ends))
+    return charts.dataset(("series", "median", "low", "high"), rows)
 
 
 def _sides(row: Row) -> list[tuple[str, tuple[float, ...]]]:
@@ -254,4 +242,4 @@ def _spectra(merged: Sequence[Histogram]) -> Columns:
         for name, histogram in zip(_SIDES, merged, strict=True)
         for x, value in levels(histogram)
     ]
-    return charts.dataset(rows, series=charts.names, x=charts.shorts(5), latency=charts.shorts())
+    return charts.dataset(("series", "x", "latency"), rows)

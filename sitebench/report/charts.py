@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ import msgspec
 Spec = dict[str, Any]
 
 Columns = Mapping[str, Any]
-"""A dataset: each column is a list, one value for all rows, or codes into a list of names."""
+"""A dataset: each column is a list, or codes into a list of distinct values."""
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#6b6b6b")
 _DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (1, 3), (12, 4), (3, 3, 8, 3))
@@ -122,29 +122,25 @@ class Chart(msgspec.Struct, frozen=True):
         return f"{self.title}: {self.titles[choice]}" if choice in self.titles else self.title
 
 
-def names(values: Iterable[str]) -> Columns:
-    """Encode repeated texts as indices into a list."""
-    indices: dict[str, int] = {}
-    codes = [indices.setdefault(value, len(indices)) for value in values]
-    return {"codes": codes, "names": list(indices)}
-
-
-def short(value: float | None, digits: int = 4) -> float | None:
-    if value is None or not math.isfinite(value):
+def short(value: float, digits: int = 5) -> float | None:
+    if not math.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
-def shorts(digits: int = 4) -> Callable[[Iterable[float | None]], list[float | None]]:
-    return lambda values: [short(value, digits) for value in values]
+def dataset(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
+    """Return rows as a dataset with these columns; numbers are rounded to five digits."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return dict(zip(names, map(_encode, columns), strict=True))
 
 
-def dataset(rows: Sequence[Sequence[Any]], **encoders: Callable[[Sequence[Any]], Any]) -> Columns:
-    """Return rows as a dataset; each column has a name and an encoder."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(encoders)
-    pairs = zip(encoders.items(), columns, strict=True)
-    return {name: encode(column) for (name, encode), column in pairs}
+def _encode(column: Sequence[Any]) -> Any:
+    values = [short(value) if isinstance(value, float) else value for value in column]
+    codes = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    if 2 * len(codes) >= len(values):
+        return values
+    return {"codes": [codes[value] for value in values], "names": list(codes)}
 
 
 def drawing(height: int, **parts: Any) -> Spec:
@@ -216,18 +212,13 @@ def marks(shape: Spec, tooltip: Sequence[Spec]) -> list[Spec]:
 
 def rows(columns: Columns) -> list[dict[str, Any]]:
     """Return a dataset as rows for Vega; the page's script does the same."""
-    spread = {name: _spread(column) for name, column in columns.items()}
-    length = max((len(c) for c in spread.values() if isinstance(c, list)), default=0)
-    return [
-        {name: c[n] if isinstance(c, list) else c for name, c in spread.items()}
-        for n in range(length)
-    ]
-
-
-def _spread(column: Any) -> Any:
-    if isinstance(column, Mapping):
-        return [column["names"][code] for code in column["codes"]]
-    return list(column) if isinstance(column, Sequence) and not isinstance(column, str) else column
+    spread = {
+        name: [column["names"][code] for code in column["codes"]]
+        if isinstance(column, Mapping)
+        else column
+        for name, column in columns.items()
+    }
+    return [dict(zip(spread, row, strict=True)) for row in zip(*spread.values(), strict=True)]
 
 
 def with_data(chart: Chart, choice: str) -> Spec:

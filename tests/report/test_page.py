@@ -13,7 +13,7 @@ from benches import long_run
 from sitebench.cli.export import as_text
 from sitebench.report import build, model
 from sitebench.report.bundle import bundle
-from sitebench.report.charts import names, rows
+from sitebench.report.charts import dataset, rows
 from sitebench.report.model import Report, load
 from sitebench.runs.runfile import RunFile
 
@@ -76,12 +76,14 @@ def test_element_ids_are_unique(page: str) -> None:
 
 
 def test_datasets_stored_by_column_are_decoded_to_rows() -> None:
-    columns = {"who": names(["a", "b", "a"]), "n": [1, 2, 3], "unit": "us"}
+    columns = dataset(("who", "n", "us"), [("a", 1, 2.5), ("a", 2, None), ("a", 123_456, 1 / 3)])
+    assert columns["who"] == {"codes": [0, 0, 0], "names": ["a"]}
     assert rows(columns) == [
-        {"who": "a", "n": 1, "unit": "us"},
-        {"who": "b", "n": 2, "unit": "us"},
-        {"who": "a", "n": 3, "unit": "us"},
+        {"who": "a", "n": 1, "us": 2.5},
+        {"who": "a", "n": 2, "us": None},
+        {"who": "a", "n": 123_456, "us": 0.33333},
     ]
+    assert rows(dataset(("who", "n"), [])) == []
 
 
 def test_page_with_all_slots_is_under_2_mb(tmp_path: Path) -> None:

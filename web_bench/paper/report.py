@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from sitebench.counts.metrics import LATENCY
-from sitebench.report.charts import Chart, dataset, drawing, names, quantity, shorts, tell_apart
+from sitebench.report.charts import Chart, dataset, drawing, quantity, tell_apart
 from sitebench.report.suite import Printed, RateFigure, ReportSuite
 from sitebench.runs.repeats import Series
 from web_bench.paper.analysis import efficiencies
@@ -88,7 +88,7 @@ def _spice_chart(n: int, target: str, points: Sequence[Series]) -> Chart | None:
         rows.append((_WAYS[1], name, program.highest_load.request))
         if (printed := _iws(name)) is not None:
             rows.append((_IWS, name, printed))
-    columns = dataset(rows, series=names, workload=names, kept=shorts())
+    columns = dataset(("series", "workload", "kept"), rows)
     series = {"field": "series", "type": "nominal", "sort": [*_WAYS, _IWS]}
     return Chart(
         id=f"spice-{n}",

@@ -8,13 +8,11 @@
     return JSON.parse(await new Response(stream).text());
   };
 
-  // A dataset by column (see charts.py): a list, one value for all rows, or codes into names.
+  // A dataset by column (see charts.py): a list, or codes into names.
   const rows = (columns) => {
     const spread = Object.entries(columns).map(([name, c]) =>
-      [name, c && c.codes ? c.codes.map((code) => c.names[code]) : c]);
-    const length = Math.max(0, ...spread.map(([, c]) => (Array.isArray(c) ? c.length : 0)));
-    return Array.from({ length }, (_, n) =>
-      Object.fromEntries(spread.map(([name, c]) => [name, Array.isArray(c) ? c[n] : c])));
+      [name, c.codes ? c.codes.map((code) => c.names[code]) : c]);
+    return spread[0][1].map((_, n) => Object.fromEntries(spread.map(([name, c]) => [name, c[n]])));
   };
 
   // In a column of drawings, widths must be numbers. A legend is beside its drawing, or above it on

@@ -108,30 +108,18 @@ def _datasets(curve: _Curve) -> dict[str, Columns]:
                 load = load_name(series.spec)
                 grade = series.latency_grade
                 rows.append((title, turn, load, rate, latency, series.n, why(series), grade))
-    points = charts.dataset(
-        rows,
-        series=charts.names,
-        turn=list,
-        load=charts.names,
-        rate=charts.shorts(5),
-        latency=charts.shorts(),
-        repeats=list,
-        invalid=charts.names,
-        grade=charts.names,
-    )
-    return {"curve": points, "knee": _knee(curve)}
+    names = ("series", "turn", "load", "rate", "latency", "repeats", "invalid", "grade")
+    return {"curve": charts.dataset(names, rows), "knee": _knee(curve)}
 
 
 def _knee(curve: _Curve) -> Columns:
     knees = {(peak["knee"]["load"], peak["knee"]["rate"]) for peak in curve.peaks if peak["knee"]}
     closed = curve.spec.rate is None
-    return {
-        "rate": [charts.short(rate, 5) for _, rate in knees],
-        "label": [
-            f"knee: {format_rate(rate)}/s{f' with {load:,.0f} clients' if closed else ''}"
-            for load, rate in knees
-        ],
-    }
+    rows = [
+        (rate, f"knee: {format_rate(rate)}/s{f' with {load:,.0f} clients' if closed else ''}")
+        for load, rate in knees
+    ]
+    return charts.dataset(("rate", "label"), rows)
 
 
 def _dashes(series: Sequence[str]) -> Spec:

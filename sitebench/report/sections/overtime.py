@@ -29,10 +29,6 @@ _LEAST_PARTS = 5
 
 
 def section(report: Report) -> Section | None:
-    choices = {point.id: _datasets(point) for point in report.points}
-    present = {
-        name for sets in choices.values() for name in sets["tracks"]["track"].get("names", ())
-    }
     chart = Chart(
         id="over-time",
         title="One point over time",
@@ -41,8 +37,8 @@ def section(report: Report) -> Section | None:
             "run queue, pressure, disk, network and memory, on one axis of seconds; warm-up is "
             "shaded."
         ),
-        spec=_spec([strip for strip in STRIPS if strip.id in present]),
-        choices=choices,
+        spec=_spec([s for s in STRIPS if any(s.take(point.tracks) for point in report.points)]),
+        choices={point.id: _datasets(point) for point in report.points},
         titles={
             point.id: report.title_for(_name(report, run, point), run)
             for run in report.runs
@@ -70,29 +66,19 @@ def _name(report: Report, run: Run, point: Point) -> str:
 def _datasets(point: Point) -> dict[str, Columns]:
     slots = [slot for slot in point.slots if slot.seconds > 0]
     origin = slots[0].t0_ns if slots else 0
-    starts = [charts.short((slot.t0_ns - origin) / 1e9, 5) for slot in slots]
-    ends = [charts.short((slot.t1_ns - origin) / 1e9, 5) for slot in slots]
+    places = [((slot.t0_ns - origin) / 1e9, (slot.t1_ns - origin) / 1e9) for slot in slots]
     heat = [
-        (n, cell, count)
-        for n, slot in enumerate(slots)
+        (*place, cell, count, slot.phase != MEASURED)
+        for place, slot in zip(places, slots, strict=True)
         for cell, count in sorted(cells(slot.latency).items())
     ]
-    indices = [n for n, _, _ in heat]
+    rates = [
+        (*place, slot.phase, slot.ops_per_s, slot.failures / slot.seconds)
+        for place, slot in zip(places, slots, strict=True)
+    ]
     return {
-        "heat": {
-            "t": {"codes": indices, "names": starts},
-            "u": {"codes": indices, "names": ends},
-            "cell": [cell for _, cell, _ in heat],
-            "n": [count for _, _, count in heat],
-            "apart": {"codes": indices, "names": [slot.phase != MEASURED for slot in slots]},
-        },
-        "slots": {
-            "t": starts,
-            "u": ends,
-            "phase": charts.names(slot.phase for slot in slots),
-            "rate": [charts.short(slot.ops_per_s) for slot in slots],
-            "failed": [charts.short(slot.failures / slot.seconds) for slot in slots],
-        },
+        "heat": charts.dataset(("t", "u", "cell", "n", "apart"), heat),
+        "slots": charts.dataset(("t", "u", "phase", "rate", "failed"), rates),
         **_percentiles(point, origin),
         "shade": _shade(point, origin),
         "tracks": _tracks(point, origin),
@@ -116,9 +102,7 @@ def _merge_slots(point: Point, every_s: int) -> list[Slot]:
 
 def _lines_of(slots: Sequence[Slot]) -> dict[str, list[float | None]]:
     """Return the values of each percentile for which at least one slot has enough samples."""
-    values = {
-        name: [charts.short(s.percentile(PERCENTILES[name])) for s in slots] for name in OVER_TIME
-    }
+    values = {name: [s.percentile(PERCENTILES[name]) for s in slots] for name in OVER_TIME}
     return {name: line for name, line in values.items() if set(line) != {None} and line}
 
 
@@ -146,26 +130,17 @@ def _note(point: Point) -> str:
 def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
     """Return a line per percentile, with a gap where a slot has too few samples."""
     _, slots = _parts(point)
-    lines = _lines_of(slots)
-    middles = [(slot.t0_ns + slot.t1_ns) / 2 - origin for slot in slots]
-    if not lines:
-        # Vega would give the figure an infinite size if a legend were empty.
-        none = {
-            "series": charts.names([_NO_LINE]),
-            "phase": charts.names([MEASURED]),
-            "t": [0],
-            "v": [None],
-        }
-        messages = ["no second has enough answers for a percentile"]
-        return {"percentiles": none, "unknown": {"said": messages}}
+    rows = [
+        (_display_name(name), slot.phase, ((slot.t0_ns + slot.t1_ns) / 2 - origin) / 1e9, value)
+        for name, line in _lines_of(slots).items()
+        for slot, value in zip(slots, line, strict=True)
+    ]
+    # Vega would give the figure an infinite size if one of its legends were empty.
+    shown = rows or [(_NO_LINE, MEASURED, 0.0, None)]
+    message = [] if rows else [("no second has enough answers for a percentile",)]
     return {
-        "percentiles": {
-            "series": charts.names(_display_name(name) for name in lines for _ in slots),
-            "phase": charts.names(slot.phase for _ in lines for slot in slots),
-            "t": [charts.short(t_ns / 1e9, 5) for t_ns in middles] * len(lines),
-            "v": [value for line in lines.values() for value in line],
-        },
-        "unknown": {"said": []},
+        "percentiles": charts.dataset(("series", "phase", "t", "v"), shown),
+        "unknown": charts.dataset(("said",), message),
     }
 
 
@@ -182,17 +157,17 @@ def _shade(point: Point, origin: int) -> Columns:
         if blocks and blocks[-1][0] == slot.phase:
             t0 = blocks.pop()[1]
         blocks.append((slot.phase, t0, t1))
-    return charts.dataset(blocks, phase=list, t=charts.shorts(5), u=charts.shorts(5))
+    return charts.dataset(("phase", "t", "u"), blocks)
 
 
 def _tracks(point: Point, origin: int) -> Columns:
     rows = [
-        (strip.id, called, charts.short((t_ns - origin) / 1e9, 4), strip.clip(value))
+        (strip.id, called, (t_ns - origin) / 1e9, strip.clip(value))
         for strip in STRIPS
         for called, track in strip.take(point.tracks).items()
         for t_ns, value in thin(track)
     ]
-    return charts.dataset(rows, track=charts.names, series=charts.names, t=list, v=list)
+    return charts.dataset(("track", "series", "t", "v"), rows)
 
 
 _ZOOM: Spec = {

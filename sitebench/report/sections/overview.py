@@ -71,18 +71,19 @@ def chart(report: Report) -> Chart:
         spec=_spec(list(dict.fromkeys(bar.colour for bar in bars)), len(bars)),
         choices={
             "": {
-                "bars": {
-                    "series": charts.names(bar.colour for bar in bars),
-                    "label": charts.names(bar.label for bar in bars),
-                    "rate": [charts.short(bar.rate, 5) for bar in bars],
-                    "low": [charts.short(bar.low, 5) for bar in bars],
-                    "high": [charts.short(bar.high, 5) for bar in bars],
-                    "unit": [charts.short(length, 5) for length in lengths],
-                    "end": [charts.short(bar.end, 5) for bar in bars],
-                    "words": [bar.words for bar in bars],
-                    "invalid": charts.names(why(bar.series) for bar in bars),
-                    "grade": charts.names(bar.grade for bar in bars),
-                }
+                "bars": charts.dataset(
+                    (
+                        *("series", "label", "rate", "low", "high"),
+                        *("unit", "end", "words", "invalid", "grade"),
+                    ),
+                    (
+                        (
+                            *(bar.colour, bar.label, bar.rate, bar.low, bar.high),
+                            *(length, bar.end, bar.words, why(bar.series), bar.grade),
+                        )
+                        for bar, length in zip(bars, lengths, strict=True)
+                    ),
+                )
             }
         },
     )

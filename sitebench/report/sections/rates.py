@@ -153,23 +153,14 @@ def _columns(drawn: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
             (printed.machine, size, format_size(size), rate, None, None, None, "", "")
             for size, rate in pairs
         ]
-    return charts.dataset(
-        rows,
-        series=charts.names,
-        size=list,
-        people=charts.names,
-        rate=charts.shorts(5),
-        low=charts.shorts(5),
-        high=charts.shorts(5),
-        repeats=list,
-        invalid=charts.names,
-        grade=charts.names,
-    )
+    names = ("series", "size", "people", "rate", "low", "high", "repeats", "invalid", "grade")
+    return charts.dataset(names, rows)
 
 
 def _spec(
-    figure: RateFigure, today: Sequence[str], machines: Sequence[str], points: Columns, sizes: str
+    figure: RateFigure, today: Sequence[str], machines: Sequence[str], columns: Columns, sizes: str
 ) -> Spec:
+    points = charts.rows(columns)
     x = charts.quantity(
         "size",
         scale={"type": "log", "nice": False, "padding": 34},
@@ -177,11 +168,11 @@ def _spec(
             "title": sizes,
             "labelExpr": "lower(format(datum.value, '~s'))",
             "grid": False,
-            "values": sorted(set(points["size"])),
+            "values": sorted({row["size"] for row in points}),
             "labelOverlap": True,
         },
     )
-    rates = [rate for name in ("rate", "low", "high") for rate in points[name] if rate] or [1.0]
+    rates = [row[name] for row in points for name in ("rate", "low", "high") if row[name]] or [1.0]
     middle = math.sqrt(min(rates) * max(rates))
     # A narrower axis would make chance look like a slope.
     ends = [min(*rates, middle / 2), max(*rates, middle * 2)]

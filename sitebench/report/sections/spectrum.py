@@ -117,8 +117,7 @@ def _columns(group: _Group) -> Columns:
         rows += [(marked, _LATENCY, x, value) for x, value in levels(latency)]
         if service != latency:
             rows += [(marked, _SERVICE, x, value) for x, value in levels(service)]
-    names, shorts = charts.names, charts.shorts
-    return charts.dataset(rows, series=names, clock=names, x=shorts(5), latency=shorts())
+    return charts.dataset(("series", "clock", "x", "latency"), rows)
 
 
 def levels(histogram: Histogram) -> list[tuple[float, float]]:

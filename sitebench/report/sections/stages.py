@@ -82,48 +82,27 @@ def section(report: Report) -> Section | None:
 
 
 def _datasets(spans: Sequence[Span], stages: Stages, unit_s: float) -> dict[str, Columns]:
-    edges = [(at_s / unit_s, level) for at_s, level in stages.edges]
-    begins = [charts.short(span.begin_s / unit_s, 5) for span in spans]
-    ends = [charts.short((span.begin_s + span.seconds) / unit_s, 5) for span in spans]
-    middles = [charts.short((span.begin_s + span.seconds / 2) / unit_s, 5) for span in spans]
-    answered = [span.answered_per_s for span in spans]
-    failed = [span.failures / span.seconds for span in spans]
-    shown_percentiles = [n for n in _LATENCIES if any(_us(span, n) is not None for span in spans)]
+    edges = [(ASKED, at_s / unit_s, level) for at_s, level in stages.edges]
+    rates, latencies = [], []
+    for span in spans:
+        begin, end = span.begin_s / unit_s, (span.begin_s + span.seconds) / unit_s
+        answered, failed = span.answered_per_s, span.failures / span.seconds
+        clock = format_clock(span.begin_s)
+        rates.append((ANSWERED, clock, begin, end, 0.0, answered, answered))
+        rates.append((FAILED, clock, begin, end, answered, answered + failed, failed))
+        latencies += [
+            (name, clock, (begin + end) / 2, getattr(span.latency_us, name)) for name in _LATENCIES
+        ]
+    present = {name for name, _, _, us in latencies if us is not None}
+    line = ("series", "t", "v")
     return {
-        "asked": _line(ASKED, [] if stages.of_users else edges),
-        "users": _line("users", edges if stages.of_users else []),
-        "rates": {
-            "series": charts.names([ANSWERED] * len(spans) + [FAILED] * len(spans)),
-            "from": charts.names([format_clock(span.begin_s) for span in spans] * 2),
-            "t": begins * 2,
-            "u": ends * 2,
-            "low": [0.0] * len(spans) + [charts.short(rate) for rate in answered],
-            "high": [charts.short(rate) for rate in answered]
-            + [charts.short(a + f) for a, f in zip(answered, failed, strict=True)],
-            "v": [charts.short(rate) for rate in (*answered, *failed)],
-        },
-        "latencies": {
-            "series": charts.names(name for name in shown_percentiles for _ in spans),
-            "from": charts.names(
-                format_clock(span.begin_s) for _ in shown_percentiles for span in spans
-            ),
-            "t": middles * len(shown_percentiles),
-            "v": [charts.short(_us(span, name)) for name in shown_percentiles for span in spans],
-        },
+        "asked": charts.dataset(line, [] if stages.of_users else edges),
+        "users": charts.dataset(line, edges if stages.of_users else []),
+        "rates": charts.dataset(("series", "from", "t", "u", "low", "high", "v"), rates),
+        "latencies": charts.dataset(
+            ("series", "from", "t", "v"), (row for row in latencies if row[0] in present)
+        ),
     }
-
-
-def _line(name: str, edges: Sequence[tuple[float, float]]) -> Columns:
-    return {
-        "series": charts.names([name] * len(edges)),
-        "t": [charts.short(at_s, 6) for at_s, _ in edges],
-        "v": [charts.short(level) for _, level in edges],
-    }
-
-
-def _us(span: Span, name: str) -> float | None:
-    latency: float | None = getattr(span.latency_us, name)
-    return latency
 
 
 def _spec(unit: str, *, dotted: bool, users: bool) -> Spec:
