@@ -45,7 +45,6 @@ Peak = Mapping[str, Any]
 
 class Point(msgspec.Struct, frozen=True):
     id: str
-    run: str
     result: PointResult
     service: Histogram
     latency: Histogram
@@ -256,7 +255,6 @@ def _point(file: RunFile, run: str, stored: StoredPoint, max_slots: int) -> Poin
     service, latency, censored = merge_clocks(file, stored, SERVICE, LATENCY, CENSORED)
     return Point(
         f"{run}p{stored.id}",
-        run,
         stored.result,
         service,
         latency,

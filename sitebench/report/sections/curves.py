@@ -40,23 +40,22 @@ class _Curve(msgspec.Struct, frozen=True):
 
 def _curves(report: Report) -> list[_Curve]:
     """Return every group of points with more than one load."""
-    groups: dict[tuple[str, str], list[Series]] = {}
-    runs = {run.label: run for run in report.runs}
-    for run, series in report.all_series:
-        if series.spec.stages is not None:
-            continue  # The mean of stages is no load of its own.
-        closed = series.spec.rate is None
-        key = json.dumps([variant_name(series.spec), series.spec.entries, closed])
-        groups.setdefault((run.label, key), []).append(series)
-    sweeps = [(runs[label], group) for (label, _), group in groups.items() if len(group) > 1]
-    return [
-        _Curve(f"c{n}", run, sorted(group, key=_load), run.peaks_of(group[0].spec))
-        for n, (run, group) in enumerate(sweeps)
-    ]
-
-
-def _load(series: Series) -> tuple[float, int]:
-    return series.spec.rate or 0.0, series.spec.users
+    curves: list[_Curve] = []
+    for run in report.runs:
+        groups: dict[str, list[Series]] = {}
+        for series in run.series:
+            if series.spec.stages is None:  # The mean of stages is no load of its own.
+                closed = series.spec.rate is None
+                key = json.dumps([variant_name(series.spec), series.spec.entries, closed])
+                groups.setdefault(key, []).append(series)
+        for group in groups.values():
+            if len(group) > 1:
+                by_load = sorted(
+                    group, key=lambda series: (series.spec.rate or 0.0, series.spec.users)
+                )
+                peaks = run.peaks_of(group[0].spec)
+                curves.append(_Curve(f"c{len(curves)}", run, by_load, peaks))
+    return curves
 
 
 def _titles(report: Report, curves: Sequence[_Curve]) -> dict[str, str]:

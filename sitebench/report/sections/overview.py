@@ -9,7 +9,7 @@ import msgspec
 from sitebench.report import charts
 from sitebench.report.charts import Chart, Spec
 from sitebench.report.model import Report, Run, is_open, rate_of
-from sitebench.report.sections.rates import around, caller, lines
+from sitebench.report.sections.rates import around, lines
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import ops_per_s, why
 from sitebench.units import format_rate
@@ -94,13 +94,12 @@ def _operations(report: Report) -> list[list[_Bar]]:
     for suite in report.present:
         for operation in report.operations(suite):
             measured, title = lines(report, suite.name, operation), suite.title_of(operation)
-            name = caller(report, measured)
             bars: list[_Bar] = []
             for line in measured:
                 colour = line.run.label if len(report.runs) > 1 else title
                 for series in line.series:
                     words = [title, suite.size_of(series.spec)]
-                    words += [name(line)] if len(measured) > 1 else []
+                    words += [line.name] if len(measured) > 1 else []
                     label = ", ".join(filter(None, [*words, line.objective]))
                     bars.append(_Bar(colour, label, series, *_rate_row(line.run, series)))
             operations.append(bars)

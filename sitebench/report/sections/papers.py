@@ -10,7 +10,7 @@ from msgspec import structs
 from sitebench.report.charts import Chart
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, figure
-from sitebench.report.sections.rates import caller, lines, printed_figures
+from sitebench.report.sections.rates import lines, printed_figures
 from sitebench.report.suite import Folded, ReportSuite
 from sitebench.tables.html import to_html
 from sitebench.tables.table import Table
@@ -31,11 +31,9 @@ def _of_operations(report: Report) -> list[Table]:
         if suite.paper_table is None:
             continue
         for operation in report.operations(suite):
-            measured = lines(report, suite.name, operation)
-            name = caller(report, measured)
-            for line in measured:
+            for line in lines(report, suite.name, operation):
                 table = suite.paper_table(line.series)
-                title = f"{table.title} ({name(line)})"
+                title = f"{table.title} ({line.name})"
                 paper_tables.append(structs.replace(table, title=title))
     return paper_tables
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,7 +14,6 @@ from sitebench.report.charts import Chart, Columns, Spec
 from sitebench.report.model import Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, figure
 from sitebench.report.suite import RateFigure, ReportSuite
-from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.tables import ops_per_s, why
 from sitebench.units import format_size
@@ -23,12 +22,10 @@ from sitebench.units import format_size
 class _Line(msgspec.Struct, frozen=True):
     """One line of a chart: the sizes of one run, target and load."""
 
+    name: str
+    """The run, if there are several, and the settings that distinguish the line."""
     run: Run
     series: Sequence[Series]
-
-    @property
-    def spec(self) -> PointSpec:
-        return self.series[0].spec
 
     @property
     def objective(self) -> str:
@@ -42,36 +39,30 @@ def lines(report: Report, suite: str, operation: str) -> list[_Line]:
     If several loads have most sizes, the line is at the load with the highest rate, as in the
     papers. If a search to an objective was made, the line has its answers.
     """
-    groups: dict[tuple[str, str, str], dict[str, list[Series]]] = {}
-    runs = {run.label: run for run in report.runs}
-    for run, series in report.all_series:
-        spec = series.spec
-        if (spec.suite, spec.operation) == (suite, operation) and not run.probes(series):
-            objective = (run.found_at(series) or {}).get("objective", "")
-            loads = groups.setdefault((run.label, variant_name(spec), objective), {})
-            loads.setdefault("" if objective else load_key(spec), []).append(series)
-    best = {key: max(loads.values(), key=_worth) for key, loads in groups.items()}
-    return [
-        _Line(runs[label], sorted(group, key=lambda series: series.spec.size))
-        for (label, _, _), group in best.items()
-    ]
+    best: list[tuple[Run, list[Series]]] = []
+    for run in report.runs:
+        groups: dict[tuple[str, str], dict[str, list[Series]]] = {}
+        for series in run.series:
+            spec = series.spec
+            if (spec.suite, spec.operation) == (suite, operation) and not run.probes(series):
+                objective = (run.found_at(series) or {}).get("objective", "")
+                loads = groups.setdefault((variant_name(spec), objective), {})
+                loads.setdefault("" if objective else load_key(spec), []).append(series)
+        for loads in groups.values():
+            group = max(loads.values(), key=_worth)
+            best.append((run, sorted(group, key=lambda series: series.spec.size)))
+    call = distinguishing_label(group[0].spec for _, group in best)
+    drawn = []
+    for run, group in best:
+        words = [run.label if len(report.runs) > 1 else "", call(group[0].spec)]
+        name = ", ".join(filter(None, words)) or f"today: {group[0].spec.target}"
+        drawn.append(_Line(name, run, group))
+    return drawn
 
 
 def _worth(group: list[Series]) -> tuple[int, bool, float]:
     rates = [series.median(ops_per_s) or 0.0 for series in group]
     return len({series.spec.size for series in group}), all(e.valid for e in group), max(rates)
-
-
-def caller(report: Report, drawn: Sequence[_Line]) -> Callable[[_Line], str]:
-    """Return a function that names a line by its run and its distinguishing settings."""
-    call = distinguishing_label(line.spec for line in drawn)
-
-    def name(line: _Line) -> str:
-        words = [line.run.label] if len(report.runs) > 1 else []
-        words += [call(line.spec)] if call(line.spec) else []
-        return ", ".join(words) or f"today: {line.spec.target}"
-
-    return name
 
 
 def section(report: Report) -> Section | None:
@@ -114,9 +105,8 @@ def _sizes(report: Report, suite: ReportSuite, figure: RateFigure) -> int:
 
 def _chart(report: Report, suite: ReportSuite, figure: RateFigure, identity: str) -> Chart:
     drawn = lines(report, suite.name, figure.operation)
-    name = caller(report, drawn)
     machines = [printed.machine for printed in figure.printed]
-    points = _columns(drawn, name, figure)
+    points = _columns(drawn, figure)
     peopled = not drawn or any(series.spec.entries for line in drawn for series in line.series)
     sizes = suite.size_title if peopled else "Clients"
     suffix = f", beside {' and '.join(machines)}" if machines else ""
@@ -126,7 +116,9 @@ def _chart(report: Report, suite: ReportSuite, figure: RateFigure, identity: str
         description=(
             f"{figure.title}: {figure.unit} against {sizes.lower()}, both axes logarithmic{suffix}."
         ),
-        spec=_spec(figure, list(dict.fromkeys(map(name, drawn))), machines, points, sizes),
+        spec=_spec(
+            figure, list(dict.fromkeys(line.name for line in drawn)), machines, points, sizes
+        ),
         choices={"": {"points": points}},
     )
 
@@ -136,7 +128,7 @@ def around(series: Series, metric: Of) -> tuple[float | None, float | None]:
     return (series.n > 1 and series.bounds(metric)) or (None, None)
 
 
-def _columns(drawn: Sequence[_Line], name: Callable[[_Line], str], figure: RateFigure) -> Columns:
+def _columns(drawn: Sequence[_Line], figure: RateFigure) -> Columns:
     rows: list[tuple[Any, ...]] = []
     for line in drawn:
         for series in line.series:
@@ -146,7 +138,7 @@ def _columns(drawn: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
                 grade = series.latency_grade if figure.axis == "us" else series.grade
                 n, size = series.n, series.spec.size
                 people = format_size(size)
-                rows.append((name(line), size, people, rate, low, high, n, why(series), grade))
+                rows.append((line.name, size, people, rate, low, high, n, why(series), grade))
     for printed in figure.printed:
         pairs = zip(printed.sizes, printed.rates, strict=True)
         rows += [

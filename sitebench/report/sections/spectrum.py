@@ -17,7 +17,7 @@ from sitebench._engine import Histogram
 from sitebench.counts.durations import LEAST_BEYOND
 from sitebench.report import charts
 from sitebench.report.charts import Chart, Columns, Spec
-from sitebench.report.model import Point, Report, distinguishing_label, load_key, variant_name
+from sitebench.report.model import Point, Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, chooser, figure
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import load_name
@@ -30,37 +30,38 @@ _LATENCY, _SERVICE = "latency", "service time"
 class _Group(msgspec.Struct, frozen=True):
     """Points in one drawing: one operation at several sizes, or at several loads."""
 
-    id: str
     title: str
     series: Mapping[str, Sequence[Point]]
     """Repeats by the name of the series."""
 
+    @property
+    def points(self) -> list[Point]:
+        return [point for points in self.series.values() for point in points]
 
-def _groups(report: Report) -> list[_Group]:
-    """Return the choices: operations by size, then sizes by load."""
-    groups: dict[tuple[str, ...], list[Point]] = {}
-    for point in report.points:
-        spec = point.spec
-        if spec.entries:
-            key = (point.run, variant_name(spec), "sizes", load_key(spec))
-            groups.setdefault(key, []).append(point)
-        loads = json.dumps([spec.entries, spec.rate is None])
-        groups.setdefault((point.run, variant_name(spec), "loads", loads), []).append(point)
-    drawn = []
-    for (run, _, kind, _), points in groups.items():
-        group = _group(report, run, kind, points)
-        if len(group.series) > 1 or kind == "sizes" or not points[0].spec.entries:
-            drawn.append(group)
-    alone = {id(p) for g in drawn if len(g.series) > 1 for e in g.series.values() for p in e}
+
+def _groups(report: Report) -> dict[str, _Group]:
+    """Return the choices by id: operations by size, then sizes by load."""
+    drawn: list[_Group] = []
+    for run in report.runs:
+        groups: dict[tuple[str, ...], list[Point]] = {}
+        for point in run.points:
+            spec = point.spec
+            if spec.entries:
+                groups.setdefault(("sizes", variant_name(spec), load_key(spec)), []).append(point)
+            loads = json.dumps([spec.entries, spec.rate is None])
+            groups.setdefault(("loads", variant_name(spec), loads), []).append(point)
+        for (kind, *_), points in groups.items():
+            group = _group(report, run, kind, points)
+            if len(group.series) > 1 or kind == "sizes" or not points[0].spec.entries:
+                drawn.append(group)
+    compared = {p.id for group in drawn if len(group.series) > 1 for p in group.points}
     distinct = [
-        g
-        for g in drawn
-        if len(g.series) > 1 or not all(id(p) in alone for e in g.series.values() for p in e)
+        g for g in drawn if len(g.series) > 1 or any(p.id not in compared for p in g.points)
     ]
-    return [_Group(f"s{n}", g.title, g.series) for n, g in enumerate(distinct)]
+    return {f"s{n}": group for n, group in enumerate(distinct)}
 
 
-def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Group:
+def _group(report: Report, run: Run, kind: str, points: Sequence[Point]) -> _Group:
     spec = points[0].spec
     suite = report.suite(spec.suite)
     call = distinguishing_label(
@@ -70,14 +71,13 @@ def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Gro
     for point in sorted(points, key=lambda p: (p.spec.entries, p.spec.rate or 0, p.spec.users)):
         name = suite.size_of(point.spec) if kind == "sizes" else load_name(point.spec)
         series.setdefault(name, []).append(point)
-    words = [suite.title_of(spec.operation)]
-    words += [suite.size_of(spec)] if kind == "loads" and spec.entries else []
-    words += [call(spec)] if kind == "sizes" and call(spec) else []
     suffix = "by size" if kind == "sizes" else "by users" if spec.rate is None else "by rate"
-    words += [suffix] if len(series) > 1 else []
-    if len(report.runs) > 1:
-        words += [r.label for r in report.runs if any(p.run == run for p in r.points)]
-    return _Group("", ", ".join(words), series)
+    words = [
+        suite.title_of(spec.operation),
+        call(spec) if kind == "sizes" else suite.size_of(spec) if spec.entries else "",
+        suffix if len(series) > 1 else "",
+    ]
+    return _Group(report.title_for(", ".join(filter(None, words)), run), series)
 
 
 def section(report: Report) -> Section | None:
@@ -93,8 +93,8 @@ def section(report: Report) -> Section | None:
             "Solid: latency, dashed: service time."
         ),
         spec=_spec(),
-        choices={group.id: {"spectrum": _columns(group)} for group in groups},
-        titles={group.id: group.title for group in groups},
+        choices={choice: {"spectrum": _columns(group)} for choice, group in groups.items()},
+        titles={choice: group.title for choice, group in groups.items()},
         key={
             "solid": "latency, from the intended start; in a closed schedule the two are one",
             "dashed": "service time, from the request's first byte sent",
