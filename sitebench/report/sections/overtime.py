@@ -136,10 +136,10 @@ def _percentiles(point: Point, origin: int) -> dict[str, Columns]:
         for slot, value in zip(slots, line, strict=True)
     ]
     # Vega would give the figure an infinite size if one of its legends were empty.
-    shown = rows or [(_NO_LINE, MEASURED, 0.0, None)]
+    drawn = rows or [(_NO_LINE, MEASURED, 0.0, None)]
     message = [] if rows else [("no second has enough answers for a percentile",)]
     return {
-        "percentiles": charts.dataset(("series", "phase", "t", "v"), shown),
+        "percentiles": charts.dataset(("series", "phase", "t", "v"), drawn),
         "unknown": charts.dataset(("said",), message),
     }
 
