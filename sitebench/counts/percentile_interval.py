@@ -150,7 +150,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the highest rank up to `rank` that surely more than `share` of all reach."""
+        """Return the lower end of the interval of the rank that `share` of operations exceed."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -162,9 +162,9 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the lowest value from `rank` on that surely less than `share` of all exceed.
+        """Return the upper end of this interval.
 
-        None if too few separate events lie beyond the value.
+        None if too few separate events lie beyond the upper end.
         """
         first, last = rank, len(self.values)
         while first < last:
@@ -210,14 +210,14 @@ def _spread(beyond: Sequence[int], counts: Sequence[int]) -> _Spread:
     ]
     # Student's quantile, by the first term of its expansion.
     student = _Z + (_Z**3 + _Z) / (4 * freedom)
-    deviation = _quantile(mixture) * student / _Z
+    widening = _quantile(mixture) * student / _Z
     too_few = square * size / _LEAST_INDEPENDENT
     would_do = None
     if sum(weight for weight, variance in mixture if variance > too_few) > _DOUBT:
         usual = sum(weight * math.log(variance) for weight, variance in mixture)
         worth = square * size / math.exp(usual / sum(weight for weight, _ in mixture))
         would_do = max(2.0 * size, size * _WOULD_DO * _LEAST_INDEPENDENT / worth)
-    return _Spread(share, min(total, total * binomial * (_Z / deviation) ** 2), would_do)
+    return _Spread(share, min(total, total * binomial * (_Z / widening) ** 2), would_do)
 
 
 class _Hypothesis(msgspec.Struct, frozen=True):
@@ -236,10 +236,10 @@ def _hypotheses(size: int) -> tuple[_Hypothesis, ...]:
     scales = [2**n for n in range(size.bit_length() - 1)]
     times = [2**n for n in range(size.bit_length()) if 2**n <= size]
     weigh = sum(math.sqrt(time) for time in times) * len(_EXCESSES)
-    pairs = [(0.0, 1.0, _INDEPENDENT)]
-    pairs += [(e, time, math.sqrt(time) / weigh) for time in times for e in _EXCESSES]
+    priors = [(0.0, 1.0, _INDEPENDENT)]
+    priors += [(e, time, math.sqrt(time) / weigh) for time in times for e in _EXCESSES]
     hypotheses = []
-    for excess, time, prior in pairs:
+    for excess, time, prior in priors:
         r = math.exp(-1 / time)
         sums = {
             n: n * (1 + r) / (1 - r) - 2 * r * (1 - r**n) / (1 - r) ** 2

@@ -149,7 +149,7 @@ def interfaces(text: str) -> dict[str, InterfaceSample]:
 
 
 def protocol(text: str, name: str) -> dict[str, int]:
-    """Read the figures of `TCP` of a protocol: a line of names, then a line of values."""
+    """Read a protocol's figures from its two lines, one of names and one of values."""
     prefix = f"{name}: "
     lines = [line for line in text.splitlines() if line.startswith(prefix)]
     if len(lines) != 2:

@@ -529,7 +529,7 @@ def _login(names: Sequence[str]) -> str:
 
 
 def _json(text: str) -> Any:
-    """Return the value of a JSON text; None if it cannot be written without a change of meaning."""
+    """Return the value of a JSON text; None if a scenario file cannot express this value."""
 
     def finite(number: str) -> float:
         if not math.isfinite(value := float(number)):
@@ -561,9 +561,9 @@ def _is_shallow(value: Any, depth: int) -> bool:
 
 
 def _in_toml(value: Any, depth: int = _DEEPEST) -> bool:
-    is_number = isinstance(value, int) and abs(value) >= 2**63
+    is_too_large = isinstance(value, int) and abs(value) >= 2**63
     inner = all(_in_toml(child, depth - 1) for child in _inner(value)) if depth else False
-    return value is not None and not is_number and inner
+    return value is not None and not is_too_large and inner
 
 
 def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:

@@ -20,8 +20,9 @@ HEAD = """# Command line
 
 `python -m tests.docs.cli_page` writes this page from the text of `--help`. The options shared by
 several commands are listed [at the end](#options-of-several-commands). Sizes may be written as
-`10k` or `1m`, rates as `20k`, times as `500ms`, `30s` or `2m`. Every error is one line, followed by
-its remedy; for exit codes see [load search](load-search.md#objectives).
+`10k` or `1m`, rates as `20k`, times as `500ms`, `30s` or `2m`. `directory` is another name of
+`ils`, and `site` is another name of `ps`. Every error is one line, followed by its remedy; for exit
+codes see [load search](load-search.md#objectives).
 """
 SEVERAL = "options-of-several-commands"
 OWN = ("help",)

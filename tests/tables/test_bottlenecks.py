@@ -39,7 +39,7 @@ def row(text: str, name: str) -> list[str]:
     return found.replace(name, "", 1).split()
 
 
-def test_one_point_has_the_table_of_the_paper_with_comments() -> None:
+def test_bottlenecks_of_one_point_are_shown_as_in_the_paper_with_comments() -> None:
     text = drawn([judged(Grade.PRIMARY)])
     places = [text.index(f"\n {name}") for name in ROWS]
     assert all(one < other for one, other in pairwise(places))

@@ -93,8 +93,8 @@ impl Clock {
         }
     }
 
-    /// The clock that is recorded for this clock on an open or a closed schedule; `None` if there is no such
-    /// clock.
+    /// The clock to record in place of this clock: itself on an open schedule, its counterpart on a closed
+    /// schedule, or `None` if it has no counterpart.
     pub const fn recorded(self, open: bool) -> Option<Self> {
         if open { Some(self) } else { self.closed() }
     }
