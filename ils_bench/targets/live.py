@@ -170,9 +170,9 @@ def _has_named(
 
     from ils_bench.targets.probe import connect, find_entry, missing
 
-    name, last = names.fill(people - 1), names.fill(people - 1, escape_filter_chars)
+    name, escaped = names.fill(people - 1), names.fill(people - 1, escape_filter_chars)
     with connect(target.address, target.who, target.trust, brief=True) as connection:
-        entry = find_entry(connection, target.base, f"({last})", names.attribute)
+        entry = find_entry(connection, target.base, f"({escaped})", names.attribute)
     if entry is None:
         remedy = (
             f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
@@ -190,7 +190,7 @@ def _has_named(
     attribute = dn.partition("=")[0]
     if by_dn:
         raise BadInput(
-            f"{target.address}: found {dn!r}, expected the RDN {last!r}: --names must be the RDN",
+            f"{target.address}: found {dn!r}, expected the RDN {name!r}: --names must be the RDN",
             f"name people as the directory does, like --names '{attribute}=...{{i}}'",
         )
     if verified and not is_shown:
@@ -211,8 +211,8 @@ def _has_people(
 ) -> None:
     """Refuse a test if the directory lacks the last person, or one of the first people.
 
-    `kinds` are further options of the `seed` command that adds the people. `names_option` are
-    options that name people of the user's instead.
+    The error's remedy has `kinds`, further options of the `seed` command that adds the people, and
+    `names_option`, the options by which a test uses people of the directory instead.
     """
     from ils_bench.targets.probe import connect, exists, missing
 

@@ -1,4 +1,4 @@
-"""From a machine's measured rates to a plan: the size whose rates apply (docs/planner.md)."""
+"""Choose the measured size whose rates a plan uses (docs/planner.md)."""
 
 from __future__ import annotations
 

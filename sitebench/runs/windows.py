@@ -2,10 +2,10 @@
 
     ramp -> warmup -> measure -> after
 
-A drain at each boundary, the cut, separates the operations that were due before it from the
-operations that are due after it. So an operation belongs to exactly one phase, even if it ends in a
-later phase. Warm-up is recorded, but only `measure` has a result. If the number of users changes,
-`measure` begins again, and the earlier measurements become part of the ramp.
+The engine's counts are read (a drain) at each boundary. An operation belongs to the phase in which
+it was due, even if it ends in a later phase. Warm-up is recorded, but only `measure` has a result.
+If the number of users changes, `measure` begins again, and the earlier measurements become part of
+the ramp.
 """
 
 from __future__ import annotations

@@ -190,11 +190,11 @@ class Evidence(Window, frozen=True, kw_only=True):
 
     @property
     def link(self) -> InterfaceUse | None:
-        """The interface at that end of the path where the load is higher, if its speed is known.
+        """The more loaded of two interfaces: this machine's and the target machine's.
 
-        On this machine, the path has the interface of the route to the target. On another machine,
-        it has the least loaded interface that carried at least half of the bytes: samples of that
-        machine are up to a second late.
+        None if its speed is unknown. On this machine it is the interface of the route to the
+        target. On another machine the interface is unknown: the least loaded is taken of those
+        that carried at least half of the test's bytes.
         """
 
         def fill_level(interface: InterfaceUse) -> float:

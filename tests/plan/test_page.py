@@ -167,7 +167,7 @@ def test_page_uses_the_measured_size_that_fits_the_community_and_marks_bounds(
     exactly(window, "ils", solve(scenario, table.rates_at(1_000)))
 
 
-def test_missing_answers_have_a_warning(browser: Browser) -> None:
+def test_page_warns_of_questions_without_an_answer(browser: Browser) -> None:
     warning = ".plan-suite[data-suite=ils] .plan-warning"
     put(browser, "ils", "size", "1")  # Adds were not measured there.
     missing = {key for key, (text, _) in answers(browser, "ils").items() if text == "n/a"}

@@ -65,7 +65,7 @@ def test_run_of_a_site_without_pages_advises_how_to_count_pages(tmp_path: Path) 
     assert "--mix" not in ran.err
 
 
-def test_plan_of_the_directory_prints_its_answer_beside_the_papers() -> None:
+def test_plan_of_the_directory_prints_its_answer_beside_that_of_the_paper() -> None:
     ran = in_process("plan", "ils").check(0)
     for text in (
         "demand s = cost connect + cost add + cost lookup",

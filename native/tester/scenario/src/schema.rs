@@ -1,4 +1,4 @@
-//! The form as a JSON Schema, for editors.
+//! The JSON Schema of scenario files, by which text editors complete and check them.
 
 use serde_json::{Map, Value, json};
 

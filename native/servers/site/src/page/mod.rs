@@ -86,7 +86,7 @@ fn head(html: &mut Html<'_>, person: &Person<'_>, background: &str, accent: &str
     html.raw("\" data-language=\"").text(person.language, room::LANGUAGE);
 }
 
-/// The properties as attributes, for clients that verify the page, and as a greeting.
+/// Writes the person's properties as HTML attributes, by which clients verify the page, and as a greeting.
 fn facts(html: &mut Html<'_>, person: &Person<'_>, chosen: &Chosen) {
     html.raw("\" data-sections=\"");
     for (n, section) in chosen.sections().enumerate() {

@@ -517,7 +517,7 @@ impl<'p> Writing<'p> {
     }
 }
 
-/// The field of a value that the file writes in another encoding.
+/// The field that sends a value as bytes, decoded from its encoding in the scenario file.
 pub(super) fn bytes_of(plan: &Plan, block: &Block, value: &Value) -> Result<Field> {
     let becomes = match value.encoding {
         Encoding::File => {

@@ -112,7 +112,7 @@ fn measured_time_stops_when_the_last_user_has_ended() {
 }
 
 #[test]
-fn begun_operations_are_finished_and_operations_without_a_row_are_not_counted() {
+fn begun_operations_are_finished_and_no_more_are_counted_if_rows_are_used_up() {
     let people = people(Profile::Paper, 1);
     let responder = Responder::right(&people);
     let text = "[data.n]\nrange = [1, 5]\ndeal = 'once'\n[[operation]]\nname = 'come'\nstep = [
