@@ -191,7 +191,9 @@ def test_operations_have_their_own_objectives(place: Place) -> None:
     total, broken = (None, "max<1h", "met"), ("modify", "max<1us", "broken")
     assert asked_of(ran) == [total, search, broken, modify]
     assert ran.code == 3, ran.err
-    whole = "objective max<1h,search: max<1h,modify: max<1us,modify: failures<1% not met by 1 of 1"
+    # "unknown" if other programs used the cores.
+    state = "unknown at" if "invalid: mix" in ran.err else "not met by"
+    whole = f"objective max<1h,search: max<1h,modify: max<1us,modify: failures<1% {state} 1 of 1"
     assert whole in ran.err
     assert 'failures="1"' in (xml := (place.folder / "run.xml").read_text()) or 'errors="1"' in xml
     assert in_process("report", "run.sitebench", "-o", "report.html", cwd=place.folder).code == 0
