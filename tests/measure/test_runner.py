@@ -77,45 +77,50 @@ def processes() -> list[psutil.Process]:
     "rounds", [2, pytest.param(13, marks=[pytest.mark.long, pytest.mark.alone])]
 )
 def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) -> None:
-    """With many rounds, later points also cost the load generator as much as the first points."""
+    """With many rounds, the last points also cost as much CPU as they cost a new process."""
     own = tmp_path / "own.py"
     own.write_text(LOCUSTFILE)
-    order, cpu_ns, memory = random.Random(5), list[dict[str, float]](), list[int]()
+    order, memory = random.Random(5), list[int]()
+    ratios: dict[str, list[float]] = {name: [] for name in OPERATIONS}
     with (
         opened(0.3 if rounds == 2 else 2.0) as tests,
         RunStore(tmp_path / "run") as store,
         Runner() as runner,
     ):
+
+        def cpu_s(runner: Runner, test: Test) -> float:
+            """Return the load generator's CPU time per operation."""
+            result = runner.run(replace(test, locustfile=own), store)
+            store.confirm(test.spec)
+            assert result.operations > 0
+            return sum(result.generator_cpu_s) / result.operations
+
         used = set[int]()
         for number in range(rounds):
-            cpu_ns.append({})
             for test in order.sample(tests, len(tests)):
-                spec = structs.replace(test.spec, repeat=number)
-                result = runner.run(replace(test.again(spec), locustfile=own), store)
-                store.confirm(spec)
+                old_s = cpu_s(runner, test.again(structs.replace(test.spec, repeat=number)))
                 [process] = processes()
                 used.add(process.pid)
                 time.sleep(0.1)  # by then memory has been freed
                 memory.append(process.memory_info().rss)
-                assert result.operations > 0
-                cpu_ns[-1][spec.operation] = sum(result.generator_cpu_s) / result.operations * 1e9
+                if 2 < rounds <= number + 3:
+                    with Runner() as new:
+                        spec = structs.replace(test.spec, repeat=rounds + number)
+                        ratio = old_s / cpu_s(new, test.again(spec))
+                    ratios[test.spec.operation].append(ratio)
         assert len(used) == 1
     assert processes() == []
     counts = [json.loads(line) for line in own.with_suffix(".json").read_text().splitlines()]
     # Objects that are created on first use exist after one round.
-    settled = counts[len(OPERATIONS) - 1 :]
+    settled = counts[len(OPERATIONS) - 1 : len(OPERATIONS) * max(2, rounds - 3)]
     for kind in ("threads", "descriptors", "greenlets"):
         assert len({each[kind] for each in settled}) == 1, (kind, counts)
     if rounds > 2:
         print("MiB after each point:", [round(each / MIB, 1) for each in memory])
+        print("CPU per operation, old process by new:", ratios)
         assert max(memory[9:]) <= memory[9] + 5 * MIB
-        ratios = [
-            statistics.median(each[name] for each in cpu_ns[-3:])
-            / statistics.median(each[name] for each in cpu_ns[:3])
-            for name in OPERATIONS
-        ]
-        print("CPU per operation, last by first:", dict(zip(OPERATIONS, ratios, strict=True)))
-        assert statistics.geometric_mean(ratios) == pytest.approx(1.0, abs=0.03), ratios
+        medians = [statistics.median(of_operation) for of_operation in ratios.values()]
+        assert statistics.geometric_mean(medians) == pytest.approx(1.0, abs=0.03), medians
 
 
 def broken(test: Test) -> Test:
