@@ -69,7 +69,7 @@ pub(super) struct Expects {
     /// The object identifier of a control that the final answer must have.
     pub(super) control: Option<String>,
     /// The person that an entry must be, and the attributes that it must have.
-    pub(super) person: Option<(Whom, ExpectedAttributes)>,
+    pub(super) person: Option<(ExpectedPerson, ExpectedAttributes)>,
     /// 0 for no limit.
     pub(super) size_limit: u32,
 }
@@ -85,7 +85,7 @@ impl Expects {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whom {
+pub(super) enum ExpectedPerson {
     /// The only entry must be the person of the drawn row.
     Row { source: usize, added: bool },
     /// Each entry must be any person of the population.
@@ -146,7 +146,7 @@ impl Ask {
         let secret: Vec<_> = secret.map(|text| &*text.text).collect();
         let (mut fields, page_size) = (writing.fields, writing.page_size);
         let expects = expects(plan, block, step)?;
-        if let Some((Whom::Row { source, added }, _)) = expects.person {
+        if let Some((ExpectedPerson::Row { source, added }, _)) = expects.person {
             let is_name =
                 |field: &&mut Field| plan.is_name(&field.text, source) && field.becomes == Becomes::Itself;
             if let Some(field) = fields.iter_mut().find(is_name) {
@@ -244,7 +244,7 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
     }
     let (entries, control) = (expect.entries, expect.control.clone());
     let mut expects = Expects { codes, entries, control, ..Expects::default() };
-    let mut whom = expect.every.as_ref().map(|_| Whom::Anyone);
+    let mut person = expect.every.as_ref().map(|_| ExpectedPerson::Anyone);
     match &expect.entry {
         Some(Entry::Attributes(attributes)) => {
             for (name, values) in attributes {
@@ -256,7 +256,7 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
             }
         }
         Some(Entry::Row(data)) if plan.is_people(data) => {
-            whom = Some(Whom::Row { source: plan.source(data)?, added: plan.is_taken(data) });
+            person = Some(ExpectedPerson::Row { source: plan.source(data)?, added: plan.is_taken(data) });
         }
         Some(Entry::Row(data)) => {
             expects.row =
@@ -269,7 +269,7 @@ fn expects(plan: &Plan, block: &Block, step: &Step) -> Result<Expects> {
     }
     if let Verb::Search(search) = &step.verb {
         expects.size_limit = search.size_limit;
-        expects.person = whom.map(|whom| (whom, ExpectedAttributes::new(&search.attributes)));
+        expects.person = person.map(|person| (person, ExpectedAttributes::new(&search.attributes)));
     }
     if let Some(dn) = &expect.dn {
         expects.dn = Some(dn_parts(plan, block, dn)?);

@@ -8,7 +8,7 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::request::write_add;
 use wire::ldap::{Attributes, Controls, Outcome, ResultCode, oid, op};
 
-use super::ask::{Ask, Enters, Expected, Expects, Wanted, Whom, becomes, is_code};
+use super::ask::{Ask, Enters, Expected, ExpectedPerson, Expects, Wanted, becomes, is_code};
 use super::names::{Person, is_same_name, same_text, values_of};
 use super::verify::NOT_WHOLE;
 use super::writing::{Becomes, Field};
@@ -203,13 +203,13 @@ impl Ldap {
             return true;
         }
         let expects = &ask.expects;
-        if let Some((whom, wanted)) = &expects.person {
-            let right = match *whom {
-                Whom::Row { source, added } => {
+        if let Some((person, wanted)) = &expects.person {
+            let right = match *person {
+                ExpectedPerson::Row { source, added } => {
                     let person = Person { number: memory.data.row(source), added };
                     self.is_right(person, wanted, (dn, attributes), &lane.dn)
                 }
-                Whom::Anyone => self.is_any_person(wanted, dn, attributes),
+                ExpectedPerson::Anyone => self.is_any_person(wanted, dn, attributes),
             };
             if !right {
                 memory.differs = Some(Differs::Person);
@@ -344,7 +344,7 @@ fn extended_value<'o>(capture: &Capture<String>, outcome: Outcome<'o>) -> Option
 impl Ldap {
     fn is_expected_count(&self, expects: &Expects, entries: u64, code: ResultCode) -> bool {
         let Expects { values, row, dn, person, .. } = expects;
-        let is_row = matches!(person, Some((Whom::Row { .. }, _)));
+        let is_row = matches!(person, Some((ExpectedPerson::Row { .. }, _)));
         let one = is_row || !values.is_empty() || !row.is_empty() || dn.is_some();
         (!one || entries == 1)
             && match expects.entries {
