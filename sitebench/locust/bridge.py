@@ -34,7 +34,7 @@ from locust.runners import STATE_INIT, MasterRunner, WorkerRunner
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.locust.role import Role, raise_if_orphaned
 from sitebench.locust.role_local import LocalRole
-from sitebench.locust.statistics import await_csv
+from sitebench.locust.statistics import await_csv, leave_json_to_master
 from sitebench.locust.suite_run import SuiteRun
 from sitebench.locust.workers import gathering
 from sitebench.locust.workers.master import MasterRole
@@ -75,6 +75,7 @@ class Bridge:
             self._kind = MasterRole
         elif isinstance(runner, WorkerRunner):
             self._kind = WorkerRole
+            leave_json_to_master(environment.parsed_options)
         self.role: Role = self._kind(environment, runner, suite_run)
         """The role in the present or last test; before the first test, a role without a test."""
         self._finishing = BoundedSemaphore()

@@ -106,3 +106,9 @@ def await_csv(options: Namespace | None) -> None:
     """Wait for one more write of Locust's CSV writer, which closes files without a last write."""
     if options is not None and options.csv_prefix:
         gevent.sleep(1.1 * CSV_STATS_INTERVAL_SEC)
+
+
+def leave_json_to_master(options: Namespace | None) -> None:
+    """Keep a forked worker from writing its empty statistics over its master's `--json-file`."""
+    if options is not None:
+        options.json_file = None

@@ -47,6 +47,26 @@ def test_workers_lose_no_operation_and_add_different_people(
     agrees(ran, counting)
 
 
+def test_worker_that_ends_late_leaves_the_masters_totals(
+    tmp_path: Path, counting: Counting
+) -> None:
+    """Locust's workers have the master's `--json-file` if they are forked, and nothing to say."""
+    late = tmp_path / "late.py"
+    late.write_text(
+        "import time\n"
+        "from ils_bench.locustfile import LookupUser\n"
+        "from locust import events\n"
+        "from locust.runners import WorkerRunner\n"
+        "@events.init.add_listener\n"
+        "def listen(environment, runner, **_):\n"
+        "    if isinstance(runner, WorkerRunner):\n"
+        "        environment.events.quitting.add_listener(lambda **_: time.sleep(1))\n"
+    )
+    window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
+    ran = headless(tmp_path, counting, *USERS, *processes(2), *window, locustfile=late)
+    agrees(ran, counting)
+
+
 def test_workers_stop_at_the_end_of_the_measured_window(tmp_path: Path, counting: Counting) -> None:
     windows = ("--rate", "500", "--warmup", "500ms", "--measure", "1s")
     ran = headless(
