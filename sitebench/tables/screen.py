@@ -23,11 +23,8 @@ _PERCENTILES = ("p50", "p95", "p99")
 _DROPPED = ("p95", "p50")
 """Columns that a narrow terminal leaves out, in this order."""
 _LOWER = Quoted.AT_LEAST
-_TOO_HIGH = {
-    Bound.GENERATOR: "includes delays of the load generator; the server was faster",
-    Bound.OTHERS: "too high beside other programs",
-}
-"""The meaning of the star after a latency of a point whose rate is a lower bound."""
+_DELAYED_BY = {Bound.GENERATOR: "the load generator", Bound.OTHERS: "other programs"}
+"""The causes of too high a latency, in a point whose rate is a lower bound."""
 _SEVERAL = 1.5
 """Least ratio of a step's rate to the rate of arrivals at which a note lists both."""
 LONGER = 1.5
@@ -147,8 +144,9 @@ def _notes(points: Sequence[Series]) -> list[str]:
     lower = {
         r.verdict.bound for point in points for r in point.results if r.verdict.grade == _LOWER
     }
-    reasons = [words for bound, words in _TOO_HIGH.items() if bound in lower and _LOWER in grades]
-    reasons += ["not usable"] * (Quoted.NOT_USABLE in grades)
+    reasons = ["not usable"] * (Quoted.NOT_USABLE in grades)
+    if _LOWER in grades and (causes := [_DELAYED_BY[b] for b in _DELAYED_BY if b in lower]):
+        reasons.insert(0, f"includes delays of {' or '.join(causes)}; the server was faster")
     if any(cell.endswith("*") for cell in cells):
         marks.append(f"*: {', or '.join(reasons)}")
     notes = [f"{'; '.join(marks)}."] if marks else []

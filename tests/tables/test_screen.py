@@ -55,11 +55,17 @@ def test_limit_outside_the_target_is_named(
     assert row.endswith(limit)
     about = " ".join(" ".join(notes[1:]).split())
     assert ("a..b: the true rate is between a and b" in about) == (at_most is not None)
-    why = {
+    meaning = {
         Bound.GENERATOR: "includes delays of the load generator; the server was faster",
-        Bound.OTHERS: "too high beside other programs",
+        Bound.OTHERS: "includes delays of other programs; the server was faster",
     }
-    assert about.endswith(f"*: {why.get(Bound(bound), 'not usable')}.")
+    assert about.endswith(f"*: {meaning.get(Bound(bound), 'not usable')}.")
+
+
+def test_one_sentence_names_both_causes_of_too_high_latencies() -> None:
+    points = (a_point(bound=Bound.GENERATOR), a_point(a_spec("add"), bound=Bound.OTHERS))
+    both = "includes delays of the load generator or other programs; the server was faster."
+    assert " ".join(" ".join(shown(*points)).split()).endswith(f"*: {both}")
 
 
 def test_star_is_explained_only_if_a_figure_has_one() -> None:

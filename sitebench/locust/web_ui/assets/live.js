@@ -8,7 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const count = (v) => v >= 1e6 ? `${+(v / 1e6).toPrecision(3)}M` : v >= 1e4 ? `${+(v / 1e3).toPrecision(3)}k`
   : v >= 100 ? Math.round(v).toLocaleString("en") : `${+v.toPrecision(3)}`;
 const micros = (v) => v >= 1e6 ? `${+(v / 1e6).toPrecision(3)} s` : v >= 1e3 ? `${+(v / 1e3).toPrecision(3)} ms`
-  : `${+v.toPrecision(3)} us`;
+  : `${+v.toPrecision(3)} µs`;
 const bytes = (v) => v >= 1e9 ? `${+(v / 1e9).toPrecision(3)} GB` : v >= 1e6 ? `${+(v / 1e6).toPrecision(3)} MB`
   : v >= 1e3 ? `${+(v / 1e3).toPrecision(3)} KB` : `${Math.round(v)} B`;
 
