@@ -34,11 +34,9 @@ def browser(compared: Comparison, tmp_path_factory: pytest.TempPathFactory) -> I
     folder = tmp_path_factory.mktemp("browser")
     page = folder / "compared.html"
     page.write_text(comparison_page(compared), encoding="utf-8")
-    with browsing(required_program("chromedriver"), folder) as found:
-        found.open(page.as_uri())
-        drawn = "return document.documentElement.dataset.state === 'drawn'"
-        assert eventually(lambda: bool(found.run(drawn)))
-        yield found
+    with browsing(required_program("chromedriver"), folder) as opened:
+        opened.draw(page)
+        yield opened
 
 
 def texts(browser: Browser, selector: str) -> list[str]:

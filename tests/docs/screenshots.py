@@ -15,7 +15,6 @@ from tests.docs.cli_page import ROOT
 from tests.support.browser import Browser, browsing
 from tests.support.cli import sitebench
 from tests.support.programs import required_program
-from tests.support.waiting import eventually
 from tests.support.web_page import LIVE, WebPage, web_ui
 
 FOLDER = ROOT / "docs" / "images"
@@ -27,7 +26,6 @@ SWEEP = (
     *("directory", "sweep", "--sizes", "1k,10k,100k", "--operations", "add,lookup"),
     *("--out", "directory.sitebench"),
 )
-DRAWN = "return document.documentElement.dataset.state"
 TO = "document.querySelector(arguments[0]).scrollIntoView({behavior: 'instant'})"
 SHOWS = "return [...document.querySelectorAll('button')].some(b => b.textContent === arguments[0])"
 
@@ -41,14 +39,14 @@ def main() -> None:
             web_ui(folder, "ils", "--think", "2ms") as (_, root),
             browsing(required_program("chromedriver"), folder) as browser,
         ):
-            _size(browser)
+            browser.resize(WIDTH, HEIGHT)
             _walk(WebPage(browser, root))
         os.environ["XDG_CACHE_HOME"] = name  # Nothing is there yet, so it is made.
         with (
             web_ui(folder, "ps", "--entries", "1m", "--locales", "en_US") as (_, root),
             browsing(required_program("chromedriver"), folder) as browser,
         ):
-            _size(browser)
+            browser.resize(WIDTH, HEIGHT)
             _filling(WebPage(browser, root))
         with browsing(required_program("chromedriver"), folder) as browser:
             _report(browser, folder)
@@ -107,35 +105,24 @@ def _report(browser: Browser, folder: Path) -> None:
         done = sitebench(*argv, cwd=folder, timeout_s=600).check(0)
         if argv == SWEEP:
             README.write_text(with_sample(README.read_text(), done.out))
-    _size(browser, width=REPORT_WIDTH)
+    browser.resize(REPORT_WIDTH, HEIGHT)
     browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
-    browser.open(page.as_uri())
-    assert eventually(lambda: browser.run(DRAWN) == "drawn")
+    browser.draw(page)
     for name, top, height in (
         ("report", "header", 1_000),
         ("report-rates", "#rates h2", 1_130),
         ("report-time", "#spectrum h2", 1_300),
     ):
-        _size(browser, height, REPORT_WIDTH)
+        browser.resize(REPORT_WIDTH, height)
         browser.run(TO, top)
         _shoot(browser, name, height, REPORT_WIDTH)
 
 
-def _size(browser: Browser, height: int = HEIGHT, width: int = WIDTH) -> None:
-    browser.devtools(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=height,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-
-
 def _shoot(browser: Browser, name: str, height: int = HEIGHT, width: int = WIDTH) -> None:
-    _size(browser, height, width)
+    browser.resize(width, height)
     time.sleep(0.6)
     browser.screenshot(FOLDER / f"{name}.png")
-    _size(browser, width=width)
+    browser.resize(width, HEIGHT)
 
 
 if __name__ == "__main__":

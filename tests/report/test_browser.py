@@ -23,7 +23,6 @@ pytestmark = pytest.mark.timeout(300)
 
 SHORT = ("--warmup", "100ms", "--measure", "1s", "--threads", "1")
 LEFT, RIGHT, ESCAPE = "\ue012", "\ue014", "\ue00c"
-DRAWN = "return document.documentElement.dataset.state"
 PRINTED = {"printed-ils-lookup"} | {
     f"printed-ps-{name}" for name in ("web-pages", "asp-requests", "upd-reads")
 }
@@ -41,26 +40,14 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report on short real sweeps of both embedded servers."""
     folder = tmp_path_factory.mktemp("real")
     directory, site = folder / "directory.sitebench", folder / "site.sitebench"
-    sweep = ("--sizes", "1k,2k", "--users", "4", *SHORT)
-    for argv in (
-        ("ils", "sweep", "--operations", "lookup", *sweep, "--out", str(directory)),
-        (
-            "ils",
-            "run",
-            "lookup",
-            "--entries",
-            "1k",
-            "--users",
-            "8",
-            *SHORT,
-            "--out",
-            str(directory),
-        ),
-        ("ps", "run", "--entries", "1k", "--users", "4", *SHORT, "--out", str(site)),
+    for words, run in (
+        ("ils sweep --operations lookup --sizes 1k,2k --users 4", directory),
+        ("ils run lookup --entries 1k --users 8", directory),
+        ("ps run --entries 1k --users 4", site),
     ):
-        in_process(*argv).check(0)
+        in_process(*words.split(), *SHORT, "--out", run).check(0)
     report = folder / "report.html"
-    in_process("report", str(directory), str(site), "--out", str(report)).check(0)
+    in_process("report", directory, site, "--out", report).check(0)
     return report
 
 
@@ -68,22 +55,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with browsing(chromedriver, tmp_path_factory.mktemp("browser")) as opened:
         opened.devtools("Network.enable")
-        opened.devtools(
-            "Network.emulateNetworkConditions",
-            offline=True,
-            latency=0,
-            downloadThroughput=0,
-            uploadThroughput=0,
-        )
+        rates = {"latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+        opened.devtools("Network.emulateNetworkConditions", offline=True, **rates)
         yield opened
 
 
 @pytest.fixture
 def fresh(browser: Browser, page: Path) -> Browser:
     """The page, drawn anew for one test, which may change it."""
-    size(browser, 1_200)
-    browser.open(page.as_uri())
-    until_drawn(browser)
+    browser.resize(1_200)
+    browser.draw(page)
     return browser
 
 
@@ -93,23 +74,8 @@ def shown(browser: Browser, request: pytest.FixtureRequest) -> Browser:
     if not browser.run("return window.unchanged === true"):
         request.getfixturevalue("fresh")
         browser.run("window.unchanged = true")
-    size(browser, 1_200)
+    browser.resize(1_200)
     return browser
-
-
-def until_drawn(browser: Browser) -> None:
-    """Wait until a page has all its charts."""
-    assert eventually(lambda: browser.run(DRAWN) == "drawn"), "not: the page is drawn"
-
-
-def size(browser: Browser, width: int, height: int = 1_400) -> None:
-    browser.devtools(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=height,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
 
 
 def test_charts_are_drawn_without_errors_and_offline(
@@ -130,7 +96,7 @@ def test_charts_are_drawn_without_errors_and_offline(
 
 def test_verdict_cards_and_chart_are_visible_without_scrolling(shown: Browser) -> None:
     """Two runs, one of each suite, on a screen of 1,280 by 900."""
-    size(shown, 1_280)
+    shown.resize(1_280)
     ends = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().bottom)"
     assert 0 < shown.run(ends, ".cards") < shown.run(ends, "#figure-overview") <= 900
 
@@ -154,10 +120,9 @@ def test_first_screen_has_a_target_a_date_a_load_a_result_trust_and_a_next_step(
     browser: Browser, page: Path, tmp_path: Path, width: int, height: int
 ) -> None:
     alone = tmp_path / "alone.html"
-    in_process("report", str(page.parent / "directory.sitebench"), "--out", str(alone)).check(0)
-    size(browser, width, height)
-    browser.open(alone.as_uri())
-    until_drawn(browser)
+    in_process("report", page.parent / "directory.sitebench", "--out", alone).check(0)
+    browser.resize(width, height)
+    browser.draw(alone)
     text = browser.run(FIRST_SCREEN)
     assert "Load test of the embedded server" in text
     assert re.search(r"\d{1,2} \w+ 20\d\d, \d\d:\d\d UTC", text), text
@@ -174,10 +139,9 @@ def test_first_screen_of_a_phone_has_a_result_of_several_runs(
     copies = [page.parent / name for name in ("directory.sitebench", "site.sitebench")]
     copies.append(Path(shutil.copy(copies[0], tmp_path / "again.sitebench")))
     report = tmp_path / "several.html"
-    in_process("report", *map(str, copies), "--out", str(report)).check(0)
-    size(browser, 390, 844)
-    browser.open(report.as_uri())
-    until_drawn(browser)
+    in_process("report", *copies, "--out", report).check(0)
+    browser.resize(390, 844)
+    browser.draw(report)
     text = browser.run(FIRST_SCREEN)
     assert re.search(r"\d{1,2} \w+ 20\d\d, \d\d:\d\d UTC", text), text
     assert re.search(r"Lookup, directory (at least )?[\d,]+/s", text), text
@@ -192,7 +156,7 @@ CUT = (
 def test_no_result_is_cut_off_on_screen_or_on_paper(fresh: Browser) -> None:
     assert fresh.run(CUT) == []
     fresh.devtools("Emulation.setEmulatedMedia", media="print", features=[])
-    size(fresh, 710)  # Letter, without its margins.
+    fresh.resize(710)  # Letter, without its margins.
     assert fresh.run(CUT) == []
     fresh.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
@@ -236,9 +200,8 @@ def test_printed_report_of_a_demo_has_eight_pages(browser: Browser, tmp_path: Pa
     report = load(files)
     page = tmp_path / "report.html"
     page.write_text(build.html(report, build.sections(report)), encoding="utf-8")
-    size(browser, 1_200)
-    browser.open(page.as_uri())
-    until_drawn(browser)
+    browser.resize(1_200)
+    browser.draw(page)
     paper = base64.b64decode(browser.devtools("Page.printToPDF", printBackground=True)["data"])
     assert 3 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 8
     assert browser.run("return document.querySelectorAll('details[open]').length") == 0
@@ -252,22 +215,16 @@ def test_each_chart_over_time_names_its_unit_of_time(shown: Browser) -> None:
     assert titles.count("seconds") == len(titles) / 2 >= 5, "one axis of time, one of values"
 
 
-@pytest.mark.parametrize(
-    ("per_s", "drawn", "width", "needs"),
-    [
-        (666, ["p50", "p95"], "4 s", "p99 needs about 10,000 answers in 4 s; see the table."),
-        (100, ["no line"], "a second", "p50 needs about 200 answers, p95 needs about 2,000"),
-    ],
-)
+LEGENDS = {
+    666: (["p50", "p95"], "in 4 s.", "p99 needs about 10,000 answers in 4 s; see the table."),
+    100: (["no line"], "in a second.", "p50 needs about 200 answers, p95 needs about 2,000"),
+}
+"""The lines of a rate, and two parts of the text below them."""
+
+
+@pytest.mark.parametrize("per_s", LEGENDS)
 def test_legend_over_time_matches_the_drawn_lines(
-    browser: Browser,
-    report: Report,
-    tmp_path: Path,
-    *,
-    per_s: int,
-    drawn: list[str],
-    width: str,
-    needs: str,
+    browser: Browser, report: Report, tmp_path: Path, per_s: int
 ) -> None:
     """666/s for 20 s: a p95 for every 4 s and no p99, which was in the legend nevertheless.
 
@@ -280,16 +237,16 @@ def test_legend_over_time_matches_the_drawn_lines(
     one = Report([replace(run, points=[replace(run.points[0], slots=slots)])])
     page = tmp_path / "slow.html"
     page.write_text(build.html(one, build.sections(one)), encoding="utf-8")
-    browser.open(page.as_uri())
-    until_drawn(browser)
+    browser.draw(page)
     legend = (
         "return [...document.querySelectorAll('#figure-over-time .role-legend-label text')]"
         ".map(label => label.textContent).filter(name => /^p[0-9]|line/.test(name))"
     )
+    drawn, *texts = LEGENDS[per_s]
     assert browser.run(legend) == drawn
-    said = browser.text("#over-time p[data-choice]:not([hidden])")
-    assert f"in {width}." in said
-    assert needs in said
+    shown = browser.text("#over-time p[data-choice]:not([hidden])")
+    for text in texts:
+        assert text in shown
     assert browser.complaints() == []
 
 
@@ -341,9 +298,8 @@ def test_sliders_of_the_planner_change_its_answers(fresh: Browser) -> None:
 
 @pytest.mark.parametrize("width", [1_200, 390])
 def test_no_element_is_wider_than_the_screen(browser: Browser, page: Path, width: int) -> None:
-    size(browser, width)
-    browser.open(page.as_uri())
-    until_drawn(browser)
+    browser.resize(width)
+    browser.draw(page)
     assert browser.run("return document.documentElement.scrollWidth") <= width
     overlapping = (
         "return [...document.querySelectorAll('.drawing')].filter(place =>"

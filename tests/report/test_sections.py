@@ -16,34 +16,34 @@ from sitebench.report import build
 from sitebench.report.charts import Columns, log_axis, rows
 from sitebench.report.model import Point, Report, Run, load
 from sitebench.report.page import Section
-from sitebench.report.sections import (
-    facts,
-    failures,
-    objectives,
-    operations,
-    overtime,
-    overview,
-    trust,
-    verdict,
-    workers,
-)
+from sitebench.report.sections import facts, failures, objectives, operations, overview, trust
 from sitebench.runs.timeline import Slot
 from sitebench.verdict.warning import PointWarning
 from tests.report import made
 from tests.support.points import judged
 
+LOGIN = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
+LOGIN |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
+
 
 @pytest.fixture(scope="session")
-def sections(report: Report) -> dict[str, Section]:
-    return {section.id: section for section in build.sections(report)}
+def sweep(report: Report) -> Run:
+    (sweep,) = report.runs
+    return sweep
 
 
-def words(section: Section) -> str:
-    return words_of(section.body)
+@pytest.fixture(scope="session")
+def sections(sweep: Run) -> dict[str, Section]:
+    return sections_of(sweep)
 
 
-def words_of(body: str) -> str:
+def words(section: Section | str) -> str:
+    body = section if isinstance(section, str) else section.body
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def sections_of(*runs: Run) -> dict[str, Section]:
+    return {section.id: section for section in build.sections(Report([*runs]))}
 
 
 def test_verdict_is_the_first_section_and_manifest_the_last(sections: dict[str, Section]) -> None:
@@ -53,46 +53,34 @@ def test_verdict_is_the_first_section_and_manifest_the_last(sections: dict[str, 
     ]
 
 
-def with_bound(report: Report, operation: str, bound: str) -> Report:
-    """Return a report in which the points of an operation have another verdict."""
-    (run,) = report.runs
+def of_operation(run: Run, operation: str) -> list[Point]:
+    return [point for point in run.points if point.spec.operation == operation]
+
+
+def with_bound(run: Run, operation: str, bound: str) -> Run:
+    """Return the run with another verdict for the points of an operation."""
     points = [
         point
         if point.spec.operation != operation
-        else replace(
-            point,
-            result=judged(point.result, bound=bound, valid=False),
-        )
+        else replace(point, result=judged(point.result, bound=bound, valid=False))
         for point in run.points
     ]
-    return Report([replace(run, points=points)])
+    return replace(run, points=points)
 
 
 @pytest.fixture(scope="session")
-def spoilt(report: Report) -> Report:
-    """The report, with an unsettled point in place of the load generator's limit."""
-    return with_bound(report, "add", "unsettled")
+def spoilt(sweep: Run) -> Run:
+    """The run, with an unsettled point in place of the load generator's limit."""
+    return with_bound(sweep, "add", "unsettled")
 
 
-def test_trust_sentence_names_the_limit_of_the_rates(report: Report, spoilt: Report) -> None:
-    (run,) = report.runs
-    words = trust.sentence(run)
+def test_trust_sentence_names_the_limit_of_the_rates(sweep: Run, spoilt: Run) -> None:
+    words = trust.sentence(sweep)
     assert "7 of 8 rates are the server's own. The limit was the target's CPU." in words
-    assert "1 of 8 rates is lower bounds: the server can do more." not in words
     assert "1 of 8 rates is a lower bound: the server can do more." in words
     assert words.endswith("72 operations failed. 1 point planned, but not measured.")
-    (run,) = spoilt.runs
-    assert "1 of 8 rates is not usable: its rate or latency was not steady." in trust.sentence(run)
-
-
-def of_one(report: Report, bound: str, *kinds: str) -> Run:
-    """Return the run with one point that has this verdict and warnings of these kinds."""
-    (run,) = with_bound(report, "add", bound).runs
-    (point,) = (each for each in run.points if each.spec.operation == "add")
-    kept = tuple(PointWarning(kind, "", "") for kind in kinds)
-    valid = bound not in ("generator", "others", "unsettled", "leak")
-    one = replace(point, result=judged(point.result, bound=bound, valid=valid, warnings=kept))
-    return replace(run, points=[one], stored=[])
+    words = trust.sentence(spoilt)
+    assert "1 of 8 rates is not usable: its rate or latency was not steady." in words
 
 
 LOWER_BOUND = "The rate is a lower bound: the server can do more."
@@ -124,9 +112,13 @@ LOWER_BOUND = "The rate is a lower bound: the server can do more."
     ],
 )
 def test_trust_sentence_depends_on_bound_and_warnings(
-    report: Report, bound: str, kinds: tuple[str, ...], words: str
+    sweep: Run, bound: str, kinds: tuple[str, ...], words: str
 ) -> None:
-    assert trust.sentence(of_one(report, bound, *kinds)) == words
+    (point,) = of_operation(sweep, "add")
+    warnings = tuple(PointWarning(kind, "", "") for kind in kinds)
+    valid = bound not in ("generator", "others", "unsettled", "leak")
+    one = replace(point, result=judged(point.result, bound=bound, valid=valid, warnings=warnings))
+    assert trust.sentence(replace(sweep, points=[one], stored=[])) == words
 
 
 def test_first_section_has_trust_cards_and_a_chart(sections: dict[str, Section]) -> None:
@@ -138,15 +130,11 @@ def test_first_section_has_trust_cards_and_a_chart(sections: dict[str, Section])
     assert "Next step: Continue with `sitebench resume " in words(sections["verdict"])
 
 
-def test_head_of_a_report_has_a_target_a_date_and_a_load(report: Report) -> None:
-    (run,) = report.runs
-    manifest = {
-        **run.manifest,
-        "started": "2026-11-28T03:07:00+00:00",
-        "targets": [{"name": "openldap", "version": "OpenLDAP 2.6"}],
-    }
-    dated = Report([replace(run, manifest=manifest)])
-    page = words_of(build.html(dated, []).partition("<header>")[2].partition("</header>")[0])
+def test_head_of_a_report_has_a_target_a_date_and_a_load(sweep: Run) -> None:
+    targets = [{"name": "openldap", "version": "OpenLDAP 2.6"}]
+    manifest = {**sweep.manifest, "started": "2026-11-28T03:07:00+00:00", "targets": targets}
+    dated = Report([replace(sweep, manifest=manifest)])
+    page = words(build.html(dated, []).partition("<header>")[2].partition("</header>")[0])
     assert page.startswith(
         "Load test of the embedded server 28 November 2026, 03:07 UTC · OpenLDAP"
     )
@@ -156,36 +144,33 @@ def test_head_of_a_report_has_a_target_a_date_and_a_load(report: Report) -> None
 
 
 @pytest.fixture(scope="session")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """A report on a search for the highest rate that meets an objective."""
-    return load([made.search(tmp_path_factory.mktemp("made") / "search.sitebench")])
+def search(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A search for the highest rate that meets an objective."""
+    (search,) = load([made.search(tmp_path_factory.mktemp("made") / "search.sitebench")]).runs
+    return search
 
 
-def test_report_on_a_search_begins_with_the_searchs_answer(searched: Report) -> None:
+def test_report_on_a_search_begins_with_the_searchs_answer(search: Run) -> None:
     """It began with the highest tried rate, at which the objective was not met."""
-    section = verdict.section(searched)
-    assert section is not None
+    sections = sections_of(search)
+    section = sections["verdict"]
     said = words(section)
-    assert "Measured The rate is the server's own." not in said
     assert "All 3 rates are the server's own." in said
     card = said.partition("Directory ")[2]
     assert card.startswith("Lookup 2,620/s with p99<50ms (held 3 of 3 times); 1k entries: p95 ")
-    assert "20,000/s" not in said, "what the rates that were tried did"
-    assert 'class="stamp good">Measured<' in section.body, "of the answer"
-    (bar,) = rows(overview.chart(searched).choices[""]["bars"])
+    assert "20,000/s" not in said, "the section shows the rates of the probes"
+    assert 'class="stamp good">Measured<' in section.body, "the stamp is not that of the answer"
+    (bar,) = rows(section.charts[0].choices[""]["bars"])
     assert (bar["label"], bar["rate"]) == ("Lookup, 1k entries, p99<50ms", 2_620)
     assert (bar["words"], bar["low"], bar["end"]) == ("2,620/s", None, 2_620)
-    warned = verdict.warnings(searched)
-    assert warned is not None
-    assert "(3 measurements)" in words(warned)
+    assert "(3 measurements)" in words(sections["warnings"])
 
 
-def test_answers_of_several_runs_name_the_runs(searched: Report) -> None:
-    (run,) = searched.runs
-    section = verdict.section(Report([replace(run, label="old"), replace(run, label="new")]))
-    assert section is not None
-    for label in ("old", "new"):
-        assert f"Lookup, {label} 2,620/s with p99<50ms" in words(section)
+def test_answers_of_several_runs_name_the_runs(search: Run) -> None:
+    runs = [replace(search, label=label) for label in ("old", "new")]
+    said = words(sections_of(*runs)["verdict"])
+    for run in runs:
+        assert f"Lookup, {run.label} 2,620/s with p99<50ms" in said
 
 
 @pytest.mark.parametrize(
@@ -204,12 +189,11 @@ def test_answers_of_several_runs_name_the_runs(searched: Report) -> None:
     ],
 )
 def test_report_on_a_search_without_an_upper_limit_shows_a_lower_bound(
-    searched: Report, other: dict[str, Any], said: str, card: str
+    search: Run, other: dict[str, Any], said: str, card: str
 ) -> None:
-    (run,) = searched.runs
-    peaks = [{**run.manifest["peaks"][0], **other}]
-    section = verdict.section(Report([replace(run, manifest={**run.manifest, "peaks": peaks})]))
-    assert section is not None
+    peaks = [{**search.manifest["peaks"][0], **other}]
+    run = replace(search, manifest={**search.manifest, "peaks": peaks})
+    section = sections_of(run)["verdict"]
     assert said in words(section)
     assert card in words(section)
     assert len(section.charts) == (peaks[0]["rate"] is not None)
@@ -242,8 +226,8 @@ def test_cards_refer_to_a_foreign_server_as_a_directory(sections: dict[str, Sect
     assert "<h3>Directory</h3>" in sections["verdict"].body
 
 
-def test_first_chart_has_a_bar_for_each_size_with_its_rate_in_words(spoilt: Report) -> None:
-    bars = rows(overview.chart(spoilt).choices[""]["bars"])
+def test_first_chart_has_a_bar_for_each_size_with_its_rate_in_words(spoilt: Run) -> None:
+    bars = rows(overview.chart(Report([spoilt])).choices[""]["bars"])
     said = {bar["label"]: (bar["rate"], bar["words"]) for bar in bars}
     assert said["Lookup, 10k entries"] == (20_000, "20,000/s")
     assert said["Add, 1k entries"] == (0, "not usable"), "it has no length"
@@ -271,64 +255,60 @@ def test_chart_with_too_many_bars_shows_the_highest_bar_of_each_operation(
     ],
 )
 def test_stamp_of_a_report_counts_quotable_points(
-    report: Report, bounds: dict[str, str], stamped: str
+    sweep: Run, bounds: dict[str, str], stamped: str
 ) -> None:
+    # A point without a result counts separately.
+    run = replace(sweep, stored=[each for each in sweep.stored if each.status == "done"])
     for operation, bound in bounds.items():
-        report = with_bound(report, operation, bound)
-    (run,) = report.runs
+        run = with_bound(run, operation, bound)
     if not bounds:
         run = replace(run, points=[p for p in run.points if p.spec.operation != "add"])
-    # A point without a result counts separately.
-    stored = [each for each in run.stored if each.status == "done"]
-    assert trust.stamp(replace(run, stored=stored)) == stamped
+    assert trust.stamp(run) == stamped
 
 
-def test_rate_with_many_failures_is_not_stamped_quotable(report: Report) -> None:
-    (run,) = report.runs
-    (point, *_) = run.points
+def test_rate_with_many_failures_is_not_stamped_quotable(sweep: Run) -> None:
+    (point, *_) = sweep.points
     failed = {"wrong-answer": point.result.attempts // 50}
     result = replace(point.result, failures_by_kind=failed)
-    failing = replace(run, points=[replace(point, result=result)], stored=[])
+    failing = replace(sweep, points=[replace(point, result=result)], stored=[])
     assert trust.stamp(failing) == "Too many failures"
     assert "In 1 point, more than 1% of the operations failed." in trust.sentence(failing)
 
 
-def test_every_remedy_lists_its_points_worst_first(spoilt: Report) -> None:
-    missing, bad, *_ = trust.remedies(spoilt, spoilt.runs[0])
+def test_every_remedy_lists_its_points_worst_first(spoilt: Run) -> None:
+    missing, bad, *_ = trust.remedies(Report([spoilt]), spoilt)
     assert missing.messages == {"it <i>died</i> | so": ["Connect, 10k entries"]}
     assert bad.bad
     assert list(bad.messages.values()) == [["Add, 1k entries"]]
 
 
-def test_points_with_different_settings_have_different_names_in_every_table(report: Report) -> None:
+def test_points_with_different_settings_have_different_names_in_every_table(sweep: Run) -> None:
     """Points of a sweep over hashes were all called `login, 1k entries`."""
-    (run,) = with_bound(report, "add", "generator").runs
-    (point,) = (each for each in run.points if each.spec.operation == "add")
+    (point,) = of_operation(with_bound(sweep, "add", "generator"), "add")
 
     def of(scheme: str) -> Point:
         asked = replace(point.spec, settings={**point.spec.settings, "hash": scheme})
         failed = {"timeout": 3, "wrong-answer": 2}
         return replace(point, result=replace(point.result, spec=asked, failures_by_kind=failed))
 
-    several = Report([replace(run, points=[of("clear"), of("ssha")], stored=[])])
-    for each in build.sections(several):
-        rows = re.findall(r"Add, 1k entries[^<(]*", each.body)
-        assert all("hash=" in row for row in rows), (each.id, rows)
+    several = replace(sweep, points=[of("clear"), of("ssha")], stored=[])
+    for name, section in sections_of(several).items():
+        rows = re.findall(r"Add, 1k entries[^<(]*", section.body)
+        assert all("hash=" in row for row in rows), (name, rows)
 
 
 @pytest.mark.parametrize(
     ("bound", "mark"), [("generator", "bound"), ("unsettled", "invalid"), ("failed", "invalid")]
 )
-def test_invalid_point_is_marked_in_every_table(report: Report, bound: str, mark: str) -> None:
-    made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
+def test_invalid_point_is_marked_in_every_table(sweep: Run, bound: str, mark: str) -> None:
+    sections = sections_of(with_bound(sweep, "add", bound))
     for name in ("bottlenecks", "papers", "results"):
-        assert f'class="mark {mark}" title="{bound}' in made[name].body, name
+        assert f'class="mark {mark}" title="{bound}' in sections[name].body, name
 
 
 @pytest.mark.parametrize("bound", ["generator", "unsettled"])
-def test_note_of_a_starred_latency_covers_each_reason(report: Report, bound: str) -> None:
-    made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
-    said = words(made["results"])
+def test_note_of_a_starred_latency_covers_each_reason(sweep: Run, bound: str) -> None:
+    said = words(sections_of(with_bound(sweep, "add", bound))["results"])
     assert "µs *" in said
     assert "* the load generator was the limit" not in said
     assert "*: includes delays of the load generator, or is not usable" in said
@@ -373,10 +353,9 @@ def test_each_operation_has_the_number_of_repeats_the_median_and_the_range(
 
 
 def test_step_tables_are_collapsed_at_first(sections: dict[str, Section]) -> None:
-    _, _, steps = sections["results"].body.partition(
-        "<details><summary>Every step of every program"
-    )
-    assert "service p50 service p95 service p99" in words_of(steps)
+    summary = "<details><summary>Every step of every program"
+    steps = sections["results"].body.partition(summary)[2]
+    assert "service p50 service p95 service p99" in words(steps)
 
 
 def test_objectives_are_shown_with_outcome_and_measured_value(sections: dict[str, Section]) -> None:
@@ -385,9 +364,8 @@ def test_objectives_are_shown_with_outcome_and_measured_value(sections: dict[str
     assert "add at 1k, 16 clients p99<1ms invalid" in said, "the load generator was the limit"
 
 
-def test_unknown_objective_is_omitted(report: Report) -> None:
-    (run,) = report.runs
-    newer = replace(run, manifest={**run.manifest, "objective": "p42<1ms"})
+def test_unknown_objective_is_omitted(sweep: Run) -> None:
+    newer = replace(sweep, manifest={**sweep.manifest, "objective": "p42<1ms"})
     assert objectives.tables(Report([newer])) == []
 
 
@@ -398,30 +376,23 @@ def test_tail_table_has_the_samples_beyond_each_percentile(sections: dict[str, S
     assert row in said
 
 
-def test_unanswered_operations_are_a_lower_bound_in_the_tail(report: Report) -> None:
-    (run,) = report.runs
-    given_up = Histogram()
-    given_up.record(10**10, 20_000)
-    points = [replace(point, censored=given_up) for point in run.points]
-    table = operations.tail(report, replace(run, points=points))
-    assert table.rows[0][3] == ">= 10 s (2,000)"
-    assert any(note.startswith(">=:") for note in table.notes)
-    assert not any(">=:" in note for note in operations.tail(report, run).notes)
-
-
-def test_missing_percentile_of_the_tail_is_explained_only_where_one_is_missing(
-    report: Report,
+def test_signs_of_the_tail_are_explained_only_where_a_cell_has_them(
+    report: Report, sweep: Run
 ) -> None:
-    (run,) = report.runs
-    many = Histogram()
+    unanswered, many = Histogram(), Histogram()
+    unanswered.record(10**10, 20_000)
     many.record(10**6, 10**8)
-    points = [replace(point, latency=many) for point in run.points]
-    for tail in (
-        operations.tail(report, run),
-        operations.tail(report, replace(run, points=points)),
-    ):
-        missing = any("n/a" in str(cell) for row in tail.rows for cell in row)
-        assert any("n/a:" in note for note in tail.notes) == missing
+    given_up = [replace(point, censored=unanswered) for point in sweep.points]
+    complete = [replace(point, latency=many) for point in sweep.points]
+    tails = [
+        operations.tail(report, replace(sweep, points=points))
+        for points in (sweep.points, given_up, complete)
+    ]
+    for tail, explained in zip(tails, (["n/a"], ["n/a", ">="], []), strict=True):
+        cells = str(tail.rows)
+        assert [sign for sign in ("n/a", ">=") if sign in cells] == explained
+        assert [sign for sign in ("n/a", ">=") if f"{sign}:" in str(tail.notes)] == explained
+    assert tails[1].rows[0][3] == ">= 10 s (2,000)"
 
 
 def test_section_of_1997_is_collapsed_at_first(sections: dict[str, Section]) -> None:
@@ -431,45 +402,42 @@ def test_section_of_1997_is_collapsed_at_first(sections: dict[str, Section]) -> 
     assert all("ProLiant" not in str(chart.choices) for chart in sections["rates"].charts)
 
 
-def test_single_size_has_no_chart_over_sizes(report: Report) -> None:
-    (run,) = report.runs
-    one = replace(run, points=[run.points[0]])
-    assert "rates" not in {each.id for each in build.sections(Report([one]))}
+def test_single_size_has_no_chart_over_sizes(sweep: Run) -> None:
+    assert "rates" not in sections_of(replace(sweep, points=sweep.points[:1]))
 
 
-def test_head_of_a_report_states_arrivals_and_pauses(report: Report) -> None:
-    (run,) = report.runs
-
-    def line(**other: Any) -> str:
-        asked = replace(run.points[0].spec, **other)
-        point = replace(run.points[0], result=replace(run.points[0].result, spec=asked))
-        return facts.line(report, replace(run, points=[point]))
-
-    assert "5,000/s with poisson arrivals" in line(rate=5e3, settings={"arrivals": "poisson"})
-    assert "16 users with pauses of 1s" in line(settings={"think": "1s"})
-
-
-def test_head_of_a_report_describes_the_login(report: Report) -> None:
-    settings = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
-    settings |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
-    (run,) = report.runs
-    login = replace(run.points[0].spec, operation="login", target="openldap", settings=settings)
-    point = replace(run.points[0], result=replace(run.points[0].result, spec=login))
-    said = facts.line(report, replace(run, points=[point]))
-    assert "how search-bind, over new, accounts staff.csv:secret=password, base ou=staff" in said
-    assert "bind-dn cn=admin,dc=x" in said
-    assert "/home/me" not in said
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"rate": 5e3, "settings": {"arrivals": "poisson"}}, "5,000/s with poisson arrivals"),
+        ({"settings": {"think": "1s"}}, "16 users with pauses of 1s"),
+        (
+            {"operation": "login", "target": "openldap", "settings": LOGIN},
+            "how search-bind, over new, accounts staff.csv:secret=password, base ou=staff,dc=x, "
+            "bind-dn cn=admin,dc=x",
+        ),
+    ],
+)
+def test_head_of_a_report_describes_arrivals_pauses_and_the_login(
+    report: Report, sweep: Run, other: dict[str, Any], said: str
+) -> None:
+    point = sweep.points[0]
+    result = replace(point.result, spec=replace(point.spec, **other))
+    line = facts.line(report, replace(sweep, points=[replace(point, result=result)]))
+    assert said in line
+    assert "/home/me" not in line
 
 
-def over_time(report: Report, point: Point) -> Mapping[str, Columns]:
-    """Return the columns over time of one point."""
-    section = overtime.section(Report([replace(report.runs[0], points=[point])]))
-    assert section is not None
+def over_time(sweep: Run, slots: list[Slot]) -> tuple[Section, Mapping[str, Columns]]:
+    """Return the section of a point over time, and its columns."""
+    section = sections_of(replace(sweep, points=[replace(sweep.points[0], slots=slots)]))[
+        "over-time"
+    ]
     (datasets,) = section.charts[0].choices.values()
-    return datasets
+    return section, datasets
 
 
-def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
+def test_sparse_seconds_leave_gaps_in_percentiles(sweep: Run) -> None:
     """A p50 needs 200 samples, a p95 2,000 and a p99 10,000."""
 
     def second(n: int, count: int) -> Slot:
@@ -477,9 +445,8 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
         slot.latency.add(made.took(100_000, count))
         return slot
 
-    (run,) = report.runs
-    point = replace(run.points[0], slots=[second(*each) for each in enumerate((100, 300, 2_000))])
-    datasets = over_time(report, point)
+    slots = [second(*each) for each in enumerate((100, 300, 2_000))]
+    _, datasets = over_time(sweep, slots)
     lines: dict[str, list[int | None]] = {"p50": [None, 99, 99], "p95": [None, None, 144]}
     assert {row["series"] for row in rows(datasets["percentiles"])} == set(lines), "no p99"
     for name, values in lines.items():
@@ -488,8 +455,7 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
             (n + 0.5, v if v is None else pytest.approx(v, abs=1)) for n, v in enumerate(values)
         ]
     assert datasets["unknown"] == {"said": []}
-    none = replace(point, slots=point.slots[:1])
-    datasets = over_time(report, none)
+    _, datasets = over_time(sweep, slots[:1])
     assert datasets["unknown"] == {"said": ["no second has enough answers for a percentile"]}
 
 
@@ -498,32 +464,23 @@ def test_sparse_seconds_leave_gaps_in_percentiles(report: Report) -> None:
     [
         (10_000, 10, 1, "answers in a second. A line has a gap where fewer than 100 were slower."),
         (666, 20, 4, "answers in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table."),
-        (
-            666,
-            100,
-            4,
-            "answers in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table.",
-        ),
+        (666, 100, 4, "answers in 4 s. {gap} p99 needs about 10,000 answers in 4 s; see the table"),
         (666, 10, 1, "second. {gap} p95 needs about 2,000 answers, p99 needs about 10,000 in a "),
         (100, 0, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
         (100, 10, 1, "second. p50 needs about 200 answers, p95 needs about 2,000, p99 needs "),
     ],
 )
 def test_percentiles_over_time_use_enough_seconds_for_p95(
-    report: Report, per_s: int, lasted_s: int, width_s: int, said: str
+    sweep: Run, per_s: int, lasted_s: int, width_s: int, said: str
 ) -> None:
     """At 666/s no second has enough samples for a p95: the legend named it without a line."""
     slots = [Slot("measured", n * 10**9, (n + 1) * 10**9, per_s) for n in range(lasted_s)]
     for slot in slots:
         slot.latency.record(100_000, per_s)
-    (run,) = report.runs
-    point = replace(run.points[0], slots=slots)
-    one = Report([replace(run, points=[point])])
-    section = overtime.section(one)
-    assert section is not None
+    section, datasets = over_time(sweep, slots)
     gap = "A line has a gap where fewer than 100 were slower."
     assert said.format(gap=gap) in words(section)
-    found = rows(over_time(report, point)["percentiles"])
+    found = rows(datasets["percentiles"])
     starts = sorted({row["t"] for row in found if row["series"] != "no line"})
     assert all(b - a == width_s for a, b in pairwise(starts))
     assert ("p95" in {row["series"] for row in found}) == (per_s * width_s >= 2_000)
@@ -536,15 +493,14 @@ def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:
     assert "failed it <i>died</i> | so look at it" in said
 
 
-def test_failure_share_matches_that_of_an_objective(report: Report) -> None:
-    (run,) = report.runs
-    point = next(each for each in run.points if each.result.failures)
+def test_failure_share_matches_that_of_an_objective(sweep: Run) -> None:
+    point = next(each for each in sweep.points if each.result.failures)
     (counted, *others) = point.result.steps
     # Another step of the sequence that never fails, equally often.
     bind = replace(counted, step="bind", failures=0, counted=False)
     result = replace(point.result, steps=(counted, bind, *others))
-    one = Report([replace(run, points=[replace(point, result=result)])])
-    (by_kind, *_) = failures.tables(one)
+    one = replace(sweep, points=[replace(point, result=result)])
+    (by_kind, *_) = failures.tables(Report([one]))
     shown = sum(float(str(row[-1]).rstrip("%")) for row in by_kind.rows)
     assert METRICS["failures"].read(result) == pytest.approx(shown, abs=0.001)
 
@@ -572,18 +528,15 @@ def test_markdown_has_the_headline_the_warnings_and_every_table(report: Report) 
     assert "<" not in text
 
 
-def test_table_of_workers_marks_lost_workers(report: Report, sections: dict[str, Section]) -> None:
+def test_table_of_workers_marks_lost_workers(sweep: Run, sections: dict[str, Section]) -> None:
     assert "workers" not in sections, "one process made these points"
     first = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, (2.0, 1.0))
     lost = WorkerSeen(
         1, "west", "10.0.0.3", 8, "m2", "ldap3", 2.0, 100, 3, skew_s=-0.0125, ended="lost"
     )
-    run = report.runs[0]
-    point = run.points[0]
+    point = sweep.points[0]
     shared = replace(point, result=replace(point.result, workers=(first, lost)))
-    made = workers.section(replace(report, runs=[replace(run, points=[shared])]))
-    assert made is not None
-    said = words(made)
+    said = words(sections_of(replace(sweep, points=[shared]))["workers"])
     assert "0 east, 10.0.0.2 native with the test 10,000 0 0.75 n/a n/a" in said
     assert "1 west, 10.0.0.3 ldap3 lost 50" in said
     assert said.count("-12.5 ms") == 1
@@ -596,10 +549,11 @@ def test_narrow_range_of_rates_has_axis_ticks() -> None:
     assert log_axis("count, log", [1.0, 100.0])["values"][:3] == [0.1, 0.2, 0.5]
 
 
-def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(report: Report) -> None:
+def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(
+    sections: dict[str, Section],
+) -> None:
     """Otherwise 106k to 127k fill the height, without a mark between them."""
-    made = {each.id: each for each in build.sections(report)}
-    for chart in made["rates"].charts:
+    for chart in sections["rates"].charts:
         rates = [row["rate"] for row in rows(chart.choices[""]["points"])]
         assert max(rates) / min(rates) < 4
         y = chart.spec["encoding"]["y"]
@@ -609,48 +563,31 @@ def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(report: Report
         assert sum(low <= mark <= high for mark in y["axis"]["values"]) >= 4
 
 
-def test_operations_without_people_are_drawn_over_clients(report: Report) -> None:
+def with_specs(run: Run, points: list[Point], **other: Any) -> Run:
+    """Return the run with some of its points, whose specifications are changed."""
+    changed = [
+        replace(point, result=replace(point.result, spec=replace(point.spec, **other)))
+        for point in points
+    ]
+    return replace(run, points=changed)
+
+
+def test_operations_without_people_are_drawn_over_clients(sweep: Run) -> None:
     """Connects to the user's directory have the directory's number of people, not --entries."""
-    (run,) = report.runs
-    points = [
-        replace(each, result=replace(each.result, spec=replace(each.spec, entries=0)))
-        for each in run.points
-        if each.spec.entries == 1_000
-    ]
-    bare = Report([replace(run, points=points)])
-    made = {each.id: each for each in build.sections(bare)}
-    assert all(c.spec["encoding"]["x"]["axis"]["title"] == "Clients" for c in made["rates"].charts)
+    small = [point for point in sweep.points if point.spec.entries == 1_000]
+    sections = sections_of(with_specs(sweep, small, entries=0))
+    for chart in sections["rates"].charts:
+        assert chart.spec["encoding"]["x"]["axis"]["title"] == "Clients"
     for name in ("verdict", "rates", "results"):
-        assert "entries" not in words(made[name]).lower(), name
+        assert "entries" not in words(sections[name]).lower(), name
 
 
-def test_charts_name_marks_that_are_bounds_or_not_usable(report: Report) -> None:
+def test_charts_name_marks_that_are_bounds_or_not_usable(sweep: Run) -> None:
     for bound, word in (("generator", "at least"), ("unsettled", "not usable")):
-        made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
-        said = [str(dict(chart.choices)) for chart in made["papers"].charts]
-        assert any(word in text for text in said), bound
-        for name in ("rates", "curve"):
-            assert all("{'field': 'grade'}" in str(chart.spec) for chart in made[name].charts)
-
-
-def _of_a_site(report: Report, bound: str) -> Report:
-    """Return lookups over clients, in the form of a site's requests, with this verdict."""
-    (run,) = report.runs
-    points = [
-        replace(
-            each,
-            result=replace(
-                each.result,
-                spec=replace(
-                    each.spec, suite="web", operation="webstone2-standard", entries=0, rate=None
-                ),
-                verdict=replace(each.result.verdict, bound=bound, valid=False),
-            ),
-        )
-        for each in run.points
-        if each.spec.operation == "lookup"
-    ]
-    return Report([replace(run, points=points)])
+        sections = sections_of(with_bound(sweep, "add", bound))
+        assert word in str([dict(chart.choices) for chart in sections["papers"].charts]), bound
+        for chart in (*sections["rates"].charts, *sections["curve"].charts):
+            assert "{'field': 'grade'}" in str(chart.spec)
 
 
 def _labels(section: Section, figure: str) -> set[str]:
@@ -667,18 +604,20 @@ def _labels(section: Section, figure: str) -> set[str]:
     ],
 )
 def test_verdict_decides_whether_rate_and_latency_are_bounds(
-    report: Report, bound: str, of_rate: str, of_latency: str
+    sweep: Run, bound: str, of_rate: str, of_latency: str
 ) -> None:
-    made = {each.id: each for each in build.sections(with_bound(report, "lookup", bound))}
-    assert _labels(made["rates"], "-lookup") == {of_rate}
-    made = {each.id: each for each in build.sections(_of_a_site(report, bound))}
-    assert _labels(made["rates"], "-latency") == {of_latency}
-    (curves,) = made["curve"].charts
+    run = with_bound(sweep, "lookup", bound)
+    assert _labels(sections_of(run)["rates"], "-lookup") == {of_rate}
+    # Requests of a site have charts of latencies over clients.
+    site = {"suite": "web", "operation": "webstone2-standard", "entries": 0, "rate": None}
+    sections = sections_of(with_specs(run, of_operation(run, "lookup"), **site))
+    assert _labels(sections["rates"], "-latency") == {of_latency}
+    (curves,) = sections["curve"].charts
     for choice in curves.choices.values():
         assert {row["grade"] for row in rows(choice["curve"])} == {of_latency}
-    (spectrum,) = made["spectrum"].charts
+    (spectrum,) = sections["spectrum"].charts
     for choice in spectrum.choices.values():
         names = choice["spectrum"]["series"]["names"]
         assert all(name.endswith(f"({of_latency})") for name in names), names
-    (over_time,) = made["over-time"].charts
+    (over_time,) = sections["over-time"].charts
     assert all("(at least)" not in title for title in over_time.titles.values())

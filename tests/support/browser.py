@@ -65,6 +65,17 @@ class Browser:
         body = {"script": script, "args": list(arguments)}
         return call("POST", f"{self._session}/execute/sync", body)
 
+    def resize(self, width: int, height: int = 1_400) -> None:
+        """Give the page this many pixels."""
+        form = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.devtools("Emulation.setDeviceMetricsOverride", **form)
+
+    def draw(self, page: Path) -> None:
+        """Open a page, and wait until it has all its charts."""
+        self.open(page.as_uri())
+        state = "return document.documentElement.dataset.state"
+        assert eventually(lambda: self.run(state) == "drawn"), "the page is not drawn"
+
     def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(call("GET", f"{self._session}/screenshot")))
 
