@@ -1,9 +1,9 @@
 """Repeats: the interval of a median, and points that differ only in their repeat."""
 
 import random
+from typing import Any
 
 import pytest
-from msgspec import structs
 from msgspec.structs import replace
 
 from sitebench.counts.tally import Tally
@@ -12,7 +12,7 @@ from sitebench.runs import repeats
 from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.verdict.verdict import Bound, Quoted
 from tests.support.drains import Drain, Step, histogram
-from tests.support.points import a_result, a_spec, a_use
+from tests.support.points import a_result, a_spec, a_use, judged
 
 
 def repeated(*counts: int, entries: int = 1_000) -> list[PointResult]:
@@ -32,10 +32,10 @@ def rate(result: PointResult) -> float:
 def test_median_interval_matches_the_textbook(n: int, k: int) -> None:
     values = [float(value) for value in range(1, n + 1)]
     random.Random(n).shuffle(values)
-    found = repeats.median_interval(values)
-    assert found is not None
-    assert (found.low, found.high) == (k, n + 1 - k)
-    assert found.confidence >= 0.95
+    interval = repeats.median_interval(values)
+    assert interval is not None
+    assert (interval.low, interval.high) == (k, n + 1 - k)
+    assert interval.confidence >= 0.95
 
 
 def test_fewer_than_six_values_have_no_interval_of_95_percent() -> None:
@@ -88,17 +88,14 @@ def test_figure_missing_in_one_repeat_is_unknown_for_the_series() -> None:
 def test_one_invalid_repeat_makes_the_series_invalid() -> None:
     good, bad = repeated(100, 100)
     assert repeats.Series(good.spec, (good, good)).valid
-    spoilt = structs.replace(bad, verdict=replace(bad.verdict, valid=False))
-    assert not repeats.Series(good.spec, (good, spoilt)).valid
+    assert not repeats.Series(good.spec, (good, judged(bad, valid=False))).valid
 
 
-def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointResult:
-    """Return a point with a verdict."""
-    made = a_result(a_spec(repeat=repeat))
-    verdict = structs.replace(
-        made.verdict, bound=bound, valid=bound == Bound.SOFTWARE, at_most_per_s=at_most
-    )
-    return structs.replace(made, verdict=verdict)
+def with_bound(
+    bound: str, count: int = 20_000, at_most: float | None = None, **spec: Any
+) -> PointResult:
+    valid = bound == Bound.SOFTWARE
+    return judged(a_result(a_spec(**spec), count), bound=bound, valid=valid, at_most_per_s=at_most)
 
 
 @pytest.mark.parametrize(
@@ -112,21 +109,24 @@ def judged(bound: str, at_most: float | None = None, repeat: int = 0) -> PointRe
 def test_grade_of_a_series_is_that_of_its_worst_repeat(
     bounds: tuple[str, ...], grade: Quoted
 ) -> None:
-    (found,) = repeats.series(judged(bound, repeat=n) for n, bound in enumerate(bounds))
+    (found,) = repeats.series(with_bound(bound, repeat=n) for n, bound in enumerate(bounds))
     assert found.grade == grade
     assert found.usable == (grade != Quoted.NOT_USABLE)
 
 
 def test_series_has_an_upper_bound_if_every_repeat_has_one() -> None:
-    tester = Bound.GENERATOR
+    own = with_bound(Bound.SOFTWARE)
+    low, high, unbounded = (
+        with_bound(Bound.GENERATOR, at_most=bound) for bound in (20_000.0, 30_000.0, None)
+    )
 
     def at_most(*results: PointResult) -> float | None:
         return repeats.Series(a_spec(), results).at_most
 
-    assert at_most(judged(tester, 20_000.0), judged(tester, 30_000.0)) == 30_000.0
-    assert at_most(judged(tester, 20_000.0), judged(Bound.SOFTWARE)) == 20_000.0
-    assert at_most(judged(tester, 20_000.0), judged(tester)) is None
-    assert at_most(judged(Bound.SOFTWARE, 9.0)) is None
+    assert at_most(low, high) == 30_000.0
+    assert at_most(low, own) == 20_000.0
+    assert at_most(low, unbounded) is None
+    assert at_most(with_bound(Bound.SOFTWARE, at_most=9.0)) is None
 
 
 def of_two_operations(spec: PointSpec, finds: int, writes: int, failed: int = 0) -> PointResult:
@@ -170,24 +170,23 @@ def test_total_is_the_sum_of_operations_with_their_own_figures() -> None:
 def test_failure_of_an_earlier_step_counts_for_the_operation() -> None:
     mixed = of_two_operations(a_spec("mix"), 1_000, 200, failed=7)
     read = StepResult("write", "read", count=212, failures=5, per_s=103.5, counted=False)
-    mixed = structs.replace(mixed, steps=(*mixed.steps, read))
+    mixed = replace(mixed, steps=(*mixed.steps, read))
     assert [repeats.of_operation(mixed, name).failures for name in ("find", "write")] == [0, 12]
 
 
 def test_start_steps_are_a_part_of_the_series_only_if_some_of_them_failed() -> None:
     mixed = of_two_operations(a_spec("mix"), 1_000, 200)
-    login = StepResult("start", "login", count=9, failures=0, per_s=4.5, counted=False)
-    names = [
-        [part.spec.operation for part in repeats.series([result])[0].parts]
-        for result in (
-            structs.replace(mixed, steps=(*mixed.steps, structs.replace(login, failures=failures)))
-            for failures in (0, 7)
-        )
-    ]
-    assert names == [["- find", "- write"], ["- start", "- find", "- write"]]
-    failed = structs.replace(mixed, steps=(*mixed.steps, structs.replace(login, failures=7)))
-    start = repeats.series([failed])[0].parts[0]
-    assert (start.failures, start.results[0].operations) == (7, 0)
+
+    def parts(failures: int) -> list[tuple[str, int, int]]:
+        login = StepResult("start", "login", count=9, failures=failures, per_s=4.5, counted=False)
+        (whole,) = repeats.series([replace(mixed, steps=(*mixed.steps, login))])
+        return [
+            (part.spec.operation, part.failures, part.results[0].operations) for part in whole.parts
+        ]
+
+    operations = [("- find", 0, 1_000), ("- write", 0, 200)]
+    assert parts(0) == operations
+    assert parts(7) == [("- start", 7, 0), *operations]
 
 
 def test_single_operation_has_no_parts() -> None:
@@ -197,16 +196,14 @@ def test_single_operation_has_no_parts() -> None:
     assert repeats.series([mixed])[0].parts == ()
     absent = repeats.of_operation(mixed, "nothing")
     assert (absent.operations, absent.failures, absent.steps) == (0, 0, ())
-    limited = structs.replace(mixed, verdict=replace(mixed.verdict, at_most_per_s=9_000.0))
+    limited = judged(mixed, at_most_per_s=9_000.0)
     # The upper bound of the target belongs to the mixture.
     assert repeats.of_operation(limited, "find").verdict.at_most_per_s is None
 
 
 def test_higher_rate_of_two_tries_counts_and_a_valid_try_wins_within_noise() -> None:
     def tried(threads: int, bound: str, count: int) -> PointResult:
-        found = a_result(a_spec(threads=threads), count)
-        verdict = structs.replace(found.verdict, bound=bound, valid=bound == Bound.SOFTWARE)
-        return structs.replace(found, verdict=verdict)
+        return with_bound(bound, count, threads=threads)
 
     own, tester = Bound.SOFTWARE, Bound.GENERATOR
 
@@ -238,13 +235,12 @@ def test_rate_at_half_load_is_taken_from_the_same_repeat_or_is_the_median() -> N
 
 def test_other_loads_of_a_point_are_successful_points_of_its_target() -> None:
     spec = a_spec(users=16, settings={"keys": "uniform"})
-    lighter = a_result(structs.replace(spec, users=4))
-    thread_more = a_result(structs.replace(spec, threads=2), 40_000)
-    other_keys = a_result(structs.replace(lighter.spec, settings={"keys": "zipfian"}))
-    larger = a_result(structs.replace(lighter.spec, entries=9_000))
-    failed = structs.replace(lighter, failures_by_kind={"timeout": 1})
-    unsettled = structs.replace(lighter.verdict, valid=False, bound="unsettled")
-    unsteady = structs.replace(lighter, verdict=unsettled)
+    lighter = a_result(replace(spec, users=4))
+    thread_more = a_result(replace(spec, threads=2), 40_000)
+    other_keys = a_result(replace(lighter.spec, settings={"keys": "zipfian"}))
+    larger = a_result(replace(lighter.spec, entries=9_000))
+    failed = replace(lighter, failures_by_kind={"timeout": 1})
+    unsteady = judged(lighter, valid=False, bound="unsettled")
     assert repeats.other_loads(spec, [other_keys, larger, failed, unsteady, a_result(spec)]) == []
     found = repeats.other_loads(spec, [lighter, thread_more])
     assert [each.cores for each in found] == [0.95, 0.95]

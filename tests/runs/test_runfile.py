@@ -15,7 +15,7 @@ from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step
 from tests.support.points import a_result, a_spec
-from tests.support.runs import finish
+from tests.support.runs import finish, write_run
 
 
 @pytest.fixture
@@ -40,11 +40,8 @@ def test_reading_a_finished_run_leaves_no_extra_files(path: Path) -> None:
         (point,) = run.points()
         assert (point.spec, point.status, point.error) == (a_spec(), "done", None)
         (lookup,) = run.steps(point.id)
-        assert (lookup.step, lookup.count, lookup.clocks["service"].count) == (
-            "lookup",
-            20_000,
-            20_000,
-        )
+        assert (lookup.step, lookup.count) == ("lookup", 20_000)
+        assert lookup.clocks["service"].count == 20_000
         assert contents(path.parent) == before
     assert contents(path.parent) == before
 
@@ -64,30 +61,29 @@ def test_unfinished_run_is_read_as_a_snapshot_of_its_opening(path: Path) -> None
             assert [row.count for row in run.timeline(point)] == [3, 4]
 
 
-def test_file_copied_with_its_write_ahead_log_is_read_completely(
-    path: Path, tmp_path: Path
-) -> None:
+@pytest.fixture
+def copy(path: Path, tmp_path: Path) -> Path:
+    """A run file and its log, copied while the run goes on."""
+    copy = tmp_path / "copies" / path.name
+    copy.parent.mkdir()
     with RunStore(path) as store:
         finish(store)
-        copy = tmp_path / "copies" / path.name
-        copy.parent.mkdir()
         for end in ("", "-wal"):
             shutil.copy(f"{path}{end}", f"{copy}{end}")
+    return copy
+
+
+def test_file_copied_with_its_write_ahead_log_is_read_completely(copy: Path) -> None:
     before = contents(copy.parent)
     with RunFile(copy) as run:
         assert run.results() == [a_result()]
     assert contents(copy.parent) == before
-    assert {p.name for p in copy.parent.iterdir()} == {path.name, f"{path.name}-wal"}
+    assert {p.name for p in copy.parent.iterdir()} == {copy.name, f"{copy.name}-wal"}
 
 
 def test_file_whose_writer_closes_during_the_read_is_read_completely(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = tmp_path / "copy.sitebench"
-    with RunStore(path) as store:
-        finish(store)
-        for end in ("", "-wal"):
-            shutil.copy(f"{path}{end}", f"{copy}{end}")
     copyfile = shutil.copyfile
 
     def close_first(source: Path, to: Path) -> object:
@@ -148,9 +144,7 @@ def test_additional_keys_of_newer_versions_are_ignored(path: Path) -> None:
 
 
 def test_truncated_run_file_is_refused(path: Path) -> None:
-    with RunStore(path) as store:
-        finish(store)
-    whole = path.read_bytes()
+    whole = write_run(path).read_bytes()
     for length in (20, 100, 4096, 5000, len(whole) - 1):
         path.write_bytes(whole[:length])
         with pytest.raises(BadRunFile, match="is damaged"):
@@ -203,11 +197,8 @@ def test_documentation_names_every_column_and_the_schema(path: Path) -> None:
 )
 def test_impossible_values_are_reported_as_damage(path: Path, damage: str) -> None:
     """Discovered by tests/trust/test_hostile_files.py."""
-    with RunStore(path) as store:
-        store.set_manifest({})
-        finish(store)
-    with contextlib.closing(sqlite3.connect(path)) as database:
+    write_run(path)
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute(damage)
-        database.commit()
     with RunFile(path) as run, pytest.raises(BadRunFile, match="damaged"):
         run.steps(run.points()[0].id)

@@ -17,7 +17,8 @@ from sitebench.runs.store import RunStore
 from tests.support.cli import in_process
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_tally
-from tests.support.runs import finish
+from tests.support.programs import run_program
+from tests.support.runs import finish, write_run
 
 
 @pytest.fixture
@@ -25,10 +26,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "run.sitebench"
 
 
-def test_finished_point_is_present_after_reopening(path: Path) -> None:
+def test_finished_point_and_manifest_are_present_after_reopening(path: Path) -> None:
     with RunStore(path) as store:
+        store.set_manifest({"seed": 1997, "sizes": [1, 2]})
         finish(store)
     with RunStore(path, create=False) as store:
+        assert store.manifest() == {"seed": 1997, "sizes": [1, 2]}
         assert store.result(a_spec()) == a_result()
         assert store.results() == [a_result()]
 
@@ -89,17 +92,12 @@ def test_reason_of_a_failed_point_is_stored(path: Path) -> None:
 
 
 def test_totals_store_histograms_exactly(path: Path) -> None:
-    with RunStore(path) as store:
-        finish(store)
-    row = (
-        sqlite3.connect(path)
-        .execute("SELECT value, histogram FROM steps WHERE metric = 'service'")
-        .fetchone()
-    )
+    write_run(path)
+    query = "SELECT value, histogram FROM steps WHERE metric = 'service'"
+    count, encoded = sqlite3.connect(path).execute(query).fetchone()
     expected = histogram()
     expected.record(50_000, 20_000)
-    assert row[0] == 20_000
-    assert Histogram.from_bytes(row[1]) == expected
+    assert (count, Histogram.from_bytes(encoded)) == (20_000, expected)
 
 
 def test_run_can_be_read_live_by_another_connection(path: Path) -> None:
@@ -136,64 +134,36 @@ def test_monitor_samples_are_stored_by_source(path: Path) -> None:
     assert not [row for row in rows if row[0] == "target"]
 
 
-def test_manifest_is_stored(path: Path) -> None:
-    with RunStore(path) as store:
-        store.set_manifest({"seed": 1997, "sizes": [1, 2]})
-    with RunStore(path, create=False) as store:
-        assert store.manifest() == {"seed": 1997, "sizes": [1, 2]}
-
-
-def test_missing_run_file_is_named(tmp_path: Path) -> None:
+def test_missing_run_file_or_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadRunFile, match="no run file at"):
         RunStore(tmp_path / "absent", create=False)
-
-
-def test_missing_folder_of_a_run_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadRunFile, match="cannot open run file"):
         RunStore(tmp_path / "absent" / "run")
 
 
-def test_file_of_another_kind_is_refused_and_unchanged(path: Path) -> None:
-    path.write_bytes(b"operations,per,second\n" * 100)
-    with pytest.raises(BadRunFile, match="is not a run file of sitebench"):
-        RunStore(path)
-    assert path.read_bytes() == b"operations,per,second\n" * 100
-
-
-def test_database_of_another_program_is_refused_and_unchanged(path: Path) -> None:
-    other = sqlite3.connect(path)
-    other.execute("CREATE TABLE theirs (x)")
-    other.commit()
-    other.close()
-    before = path.read_bytes()
-    with pytest.raises(BadRunFile, match="database of another program"):
-        RunStore(path)
-    assert path.read_bytes() == before
-
-
-def test_truncated_run_file_is_refused(path: Path) -> None:
-    with RunStore(path) as store:
-        finish(store)
+def test_file_of_another_program_is_refused_and_unchanged(path: Path, tmp_path: Path) -> None:
+    text, database = tmp_path / "text", tmp_path / "database"
+    text.write_bytes(b"operations,per,second\n" * 100)
+    sqlite3.connect(database).execute("CREATE TABLE theirs (x)").connection.close()
+    write_run(path)
     path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(BadRunFile):
-        RunStore(path).results()
+    for file, said in (
+        (text, "is not a run file of sitebench"),
+        (database, "is a database of another program"),
+        (path, "is damaged"),
+    ):
+        before = file.read_bytes()
+        with pytest.raises(BadRunFile, match=said):
+            RunStore(file).results()
+        assert file.read_bytes() == before
 
 
-def test_newer_schema_is_refused_with_its_number(path: Path) -> None:
-    RunStore(path).close()
-    newer = sqlite3.connect(path)
-    newer.execute("PRAGMA user_version = 99")
-    newer.close()
-    with pytest.raises(BadRunFile, match="has schema 99"):
-        RunStore(path)
-
-
+ROOT = Path(__file__).parents[2]
 WRITER = """
 import sys
-sys.path.insert(0, {root!r})
 from sitebench.runs.store import RunStore
 from tests.support.runs import finish
-store = RunStore({path!r})
+store = RunStore(sys.argv[1])
 for n in range(1, 10_000):
     finish(store, n)
     print(n, flush=True)
@@ -201,9 +171,8 @@ for n in range(1, 10_000):
 
 
 def test_killed_writer_leaves_every_finished_point_in_the_file(path: Path) -> None:
-    root = str(Path(__file__).parents[2])
-    code = WRITER.format(root=root, path=str(path))
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as writer:
+    argv = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, cwd=ROOT) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"1\n"
         time.sleep(0.3)
@@ -242,11 +211,10 @@ def test_leftover_worker_of_a_killed_sweep_cannot_write_to_the_next_attempt(path
 
 NARROW = """
 import resource, signal, sys
-sys.path.insert(0, {root!r})
 from sitebench.errors import SitebenchError
 from sitebench.runs.store import RunStore
 from tests.support.runs import finish
-store = RunStore({path!r})
+store = RunStore(sys.argv[1])
 finish(store, 1)
 # For SQLite, a file that cannot grow is a full disk.
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -261,8 +229,7 @@ except SitebenchError as error:
 
 
 def test_full_disk_is_a_one_line_error_and_loses_no_point(path: Path) -> None:
-    code = NARROW.format(root=str(Path(__file__).parents[2]), path=str(path))
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = run_program([sys.executable, "-c", NARROW, path], cwd=ROOT, check=True)
     *finished, said = ran.stdout.splitlines()
     assert said.startswith(f"cannot write run file {path}: ")
     assert "the same command again" in said
@@ -275,16 +242,15 @@ def test_full_disk_is_a_one_line_error_and_loses_no_point(path: Path) -> None:
 
 READER = """
 import os, sys
-sys.path.insert(0, {root!r})
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 if os.getuid() == 0:
     os.setuid(65534)  # To root no file is read-only.
-with RunFile({path!r}) as run:
+with RunFile(sys.argv[1]) as run:
     print(len(run.results()))
 try:
-    RunStore({path!r})
+    RunStore(sys.argv[1])
 except SitebenchError as error:
     print(error.exit_code, error)
 """
@@ -294,16 +260,11 @@ def test_read_only_run_file_is_readable_but_not_resumed() -> None:
     # Not below pytest's folder, which other users may not enter.
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        path = folder / "run.sitebench"
-        with RunStore(path) as store:
-            finish(store)
+        path = write_run(folder / "run.sitebench")
         before = path.read_bytes()
         path.chmod(0o444)
         folder.chmod(0o555)
-        code = READER.format(root=str(Path(__file__).parents[2]), path=str(path))
-        ran = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
+        ran = run_program([sys.executable, "-c", READER, path], cwd=ROOT)
         folder.chmod(0o755)
         assert ran.stdout.splitlines()[0] == "1", ran.stderr
         assert ran.stdout.splitlines()[1].startswith(f"2 cannot write run file {path}: ")

@@ -1,6 +1,8 @@
 """Phases of a test: the measured window when users start and stop during the test."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from sitebench.counts import source
 from sitebench.counts.percentile_interval import Intervals
 from sitebench.measure.summarise import summarise
 from sitebench.monitor.monitor import Monitor
-from sitebench.runs.point import PointResult
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from sitebench.runs.timeline import slots
@@ -26,13 +28,20 @@ def lookups(n: int, at_s: int, lanes: int) -> source.Drain:
     return Drain((at_s - 1) * SECOND, at_s * SECOND, (step,), lanes)
 
 
-def test_restarted_window_turns_earlier_drains_into_ramp(tmp_path: Path) -> None:
-    spec = a_spec(users=2)
-    with RunStore(tmp_path / "run") as store:
+@contextmanager
+def recording(path: Path, spec: PointSpec) -> Iterator[tuple[RunStore, int, Windows]]:
+    """Yield a new run file, the number of its point, and the windows that are stored there."""
+    with RunStore(path) as store:
         store.begin(spec)
         point = store.point_id(spec.key)
-        monitor = Monitor(None)
-        windows = Windows(monitor, PointFile(store, point))
+        windows = Windows(Monitor(None), PointFile(store, point))
+        yield store, point, windows
+        windows.close()
+
+
+def test_restarted_window_turns_earlier_drains_into_ramp(tmp_path: Path) -> None:
+    spec = a_spec(users=2)
+    with recording(tmp_path / "run", spec) as (store, _, windows):
         windows.absorb(lookups(1, 1, 2))
         windows.enter_phase(lookups(10, 2, 2), Phase.MEASURE)
         windows.absorb(lookups(100, 3, 2))
@@ -46,27 +55,23 @@ def test_restarted_window_turns_earlier_drains_into_ramp(tmp_path: Path) -> None
         store.respecify(spec, now)
         windows.complete(a_result())
         store.confirm(now)
-        monitor.close()
     with RunFile(tmp_path / "run") as run:
-        (kept,) = run.points()
-        assert (kept.spec, kept.status) == (now, "done")
-        counts: dict[str, int] = {}
-        for row in run.timeline(kept.id):
-            counts[row.phase] = counts.get(row.phase, 0) + row.count
+        (point,) = run.points()
+        assert (point.spec, point.status) == (now, "done")
+        counts = Counter[str]()
+        for row in run.timeline(point.id):
+            counts[row.phase] += row.count
         assert counts == {"ramp": 1_111, "measure": 5_000, "after": 4_000}
         for phase, count in counts.items():
-            (step,) = run.steps(kept.id, phase)
+            (step,) = run.steps(point.id, phase)
             assert step.count == count == step.clocks["latency"].count
 
 
 @pytest.mark.parametrize("last", [0, 100])
 def test_operations_that_end_late_are_in_the_last_half_second(tmp_path: Path, last: int) -> None:
-    spec, half = a_spec(users=2), SECOND // 2
+    half = SECOND // 2
     due = Step("lookup", "lookup", 5, service=histogram(*[10 * SECOND] * 5))
-    with RunStore(tmp_path / "run") as store:
-        store.begin(spec)
-        monitor = Monitor(None)
-        windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
+    with recording(tmp_path / "run", a_spec(users=2)) as (store, point, windows):
         windows.enter_phase(lookups(10, 2, 2), Phase.MEASURE)
         step = Step("lookup", "lookup", 100, service=histogram(*[50_000] * 100))
         for n in range(4, 7):
@@ -75,17 +80,15 @@ def test_operations_that_end_late_are_in_the_last_half_second(tmp_path: Path, la
         for n in range(8, 27):
             windows.absorb(Drain(n * half, (n + 1) * half))
         windows.absorb(Drain(27 * half, 28 * half, late=(due,)))
-        point, steps = store.point_id(spec.key), {("lookup", "lookup")}
-        counts = [each.count for each in store.latencies(point, Phase.MEASURE, steps)]
-        assert counts == [100, 100, 100, last + 5]
-        windows.close()
+        steps = {("lookup", "lookup")}
+        latencies = store.latencies(point, Phase.MEASURE, steps)
+        assert [latency.count for latency in latencies] == [100, 100, 100, last + 5]
     with RunFile(tmp_path / "run") as run:
-        (kept,) = run.points()
-        found = slots(run.timeline(kept.id), {("lookup", "lookup")}, 100)
-    measured = [slot for slot in found if slot.phase == "measured"]
+        whole = slots(run.timeline(point), steps, 100)
+    measured = [slot for slot in whole if slot.phase == "measured"]
     assert (measured[0].t0_ns, measured[-1].t1_ns) == (2 * SECOND, 4 * SECOND)
     assert sum(slot.count for slot in measured) == 305 + last
-    assert found[-1] is measured[-1]
+    assert whole[-1] is measured[-1]
 
 
 def stored(
@@ -93,9 +96,7 @@ def stored(
 ) -> tuple[PointResult, Intervals]:
     """Return the stored result of a point, and its intervals; `begins` is the drain before both."""
     spec, counts = a_spec(users=2), [("lookup", "lookup")]
-    with RunStore(path) as store:
-        store.begin(spec)
-        windows = Windows(Monitor(None), PointFile(store, store.point_id(spec.key)))
+    with recording(path, spec) as (store, _, windows):
         phases = {begins: Phase.MEASURE, len(drains) - 1: Phase.AFTER}
         for n, drain in enumerate(drains):
             if n in phases:
@@ -107,7 +108,6 @@ def stored(
         intervals = windows.intervals(set(counts))
         windows.complete(result)
         store.confirm(spec)
-        windows.close()
         (result,) = store.results()
     return result, intervals
 
@@ -185,16 +185,12 @@ def test_operation_due_two_phases_ago_is_counted_in_that_phase(tmp_path: Path) -
     """A request of the ramp that hung beyond a short warm-up was in no row of the run file."""
     hung = Step("lookup", "lookup", 1, {"timeout": 1}, 30, censored=histogram(10**9))
     drains = [Drain(n * SECOND, (n + 1) * SECOND) for n in range(3)]
-    with RunStore(tmp_path / "run") as store:
-        store.begin(spec := a_spec())
-        point = store.point_id(spec.key)
-        windows = Windows(Monitor(None), PointFile(store, point))
+    with recording(tmp_path / "run", a_spec()) as (_, point, windows):
         windows.absorb(drains[0])
         windows.enter_phase(drains[0], Phase.WARMUP)
         windows.enter_phase(drains[1], Phase.MEASURE)
         windows.absorb(replace(drains[2], older=(hung,)))
-        windows.close()
-        windows.complete(a_result(spec))
+        windows.complete(a_result())
     assert windows.sent == 1
     with RunFile(tmp_path / "run") as run:
         counted = {phase: [row.count for row in run.steps(point, phase)] for phase in Phase}

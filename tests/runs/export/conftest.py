@@ -21,14 +21,9 @@ def path(tmp_path: Path) -> Path:
         finish(store)
         done = store.point_id(a_spec().key)
         for n in range(1, 4):
+            clock = histogram(*[50_000 * n] * n, 900_719_925_474)
             steps = tuple(
-                Step(
-                    "lookup",
-                    name,
-                    n,
-                    {"timeout": n},
-                    service=histogram(*[50_000 * n] * n, 900_719_925_474),
-                )
+                Step("lookup", name, n, {"timeout": n}, service=clock)
                 for name in ("lookup", "bind, simple")
             )
             store.append(done, "measure", Drain(n * 10**9, (n + 1) * 10**9, steps))
