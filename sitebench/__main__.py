@@ -1,4 +1,4 @@
-"""The console script, which Ctrl-C ends quietly even while the command line is imported."""
+"""The console script. Ctrl-C ends it without a traceback, even while modules are being imported."""
 
 from __future__ import annotations
 

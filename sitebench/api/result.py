@@ -27,7 +27,7 @@ _MOST_SLOTS = 120
 class Result:
     """A measurement: a point with its histogram and its timeline.
 
-    `print` shows the result as a line, and a notebook as a table and a chart.
+    `print` shows the result as a line; a notebook shows a table and a chart.
     """
 
     point: PointResult
@@ -56,7 +56,7 @@ class Result:
 
     @property
     def sent(self) -> int:
-        """Requests of the whole test, including its warm-up and its end."""
+        """Number of requests sent in the whole test, including its warm-up and its end."""
         return self.point.sent
 
     @property

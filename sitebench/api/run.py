@@ -141,7 +141,7 @@ def _password_path(
 
 
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:
-    """Return the suite that has the operation; a server in this process has its suite."""
+    """Return the suite of the operation; a server in this process names its own suite."""
     if isinstance(operation, str) and is_script(operation):
         able = suites_for(*asked_by(operation))
     elif isinstance(operation, str):

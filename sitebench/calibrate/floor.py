@@ -1,6 +1,6 @@
-"""The least cost of an exchange on this machine: two native loops, each in a thread.
+"""The least cost of a request and its answer: two native loops, a client and a server.
 
-The loops parse and check nothing, so their rate is an upper bound for load generator and target.
+They parse and check nothing, so their rate is an upper bound for load generator and target.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def exchanges(
 ) -> Floor:
     """Exchange bytes as fast as a thread can.
 
-    Each operation of a client that reconnects has a connection of its own.
+    With `reconnects`, the client opens a connection for each operation.
     """
     request, server_ns = b"." * server.exchange.request_bytes, cpu_ns(server.pid)
     response_bytes = server.exchange.response_bytes

@@ -87,7 +87,7 @@ class _Sweep:
             return 0, self.suite.demo.points
         with RunFile(self.file) as run:
             command: Any = run.manifest().get("command")
-            # A point with a number of threads is a second try, which is not counted.
+            # Only a point's second try has a set number of threads. Second tries are not counted.
             states = [point.status for point in run.points() if point.spec.threads is None]
         if command and again(command, self.file) != again(["sitebench", *self.argv], self.file):
             raise BadInput(
@@ -134,7 +134,7 @@ def _command(root: Any, argv: Sequence[str]) -> None:
 
 
 def _span(seconds: float) -> str:
-    """Return a range of time, because windows can grow and points can get second tries."""
+    """Return the expected time as a range: windows can grow, and points can get second tries."""
     if seconds < 100:
         return f"{seconds:.0f} to {2 * seconds:.0f} s"
     return f"{seconds / 60:.0f} to {2 * seconds / 60:.0f} min"

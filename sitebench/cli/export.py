@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 FORMATS = {"csv": ("points", "steps", "spans", "timeline", "samples"), "hlog": ("points",)}
-"""Kinds of rows by format; its module in `sitebench.runs.export` has a function for each."""
+"""Kinds of rows by format. `sitebench.runs.export.FORMAT` (a module) has a function for each."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:
-    """Return the size that the options set; the paper's example has a default."""
+    """Return the size that the options set, or else the suite's size for the paper's example."""
     example = typed is None and options.community is None
     return suite.size if example and options.size is None else options.size
 
@@ -158,7 +158,7 @@ def _write(
     rates: Mapping[str, Sequence[RateTable]],
     machine: str,
 ) -> None:
-    """Write the planned suite and the other suites of the run, or without a run all suites."""
+    """Write a workbook of the planned suite and the run's suites; without a run, of all suites."""
     from sitebench.plan.workbook.workbook import Planned, example, write
 
     name = answer.suite.name

@@ -104,7 +104,7 @@ _MEASURES = (
 
 
 _OF_OPERATIONS = frozenset(("p50", "p95", "succeeded"))
-"""Measures of one operation of a mix: its rate is a share of the total, its CPU is unknown."""
+"""Measures that an operation of a mix has: its rate follows from the mix, its CPU is unknown."""
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -1,8 +1,8 @@
 """A B B A A B ...: one command, measured in turn with two values, into one run file each.
 
 The order within each pair is drawn by lot, so that neither side always has the warm cache or the
-slower machine; the probabilities of the paired test depend on that draw. Every measurement is the
-ordinary command in a process of its own, with one repeat more than its run file has. So the same
+slower machine; the probabilities of the paired test depend on that draw. Every measurement runs the
+ordinary command in a new process, and asks for one repeat more than its run file has. So the same
 command continues an interrupted comparison.
 
 The number of repeats is fixed at the beginning: repeats added until there is a difference would
@@ -185,7 +185,7 @@ def measure(
 ) -> None:
     """Measure the missing repeats; `on_turn` is called before each turn.
 
-    If --restart switches one server between A and B, a last message names its present value.
+    If --restart switches one server between A and B, a last message names the server's value.
     """
     is_switched = plan.restart is not None and not any(_PLACE in word for word in plan.words)
     last = None
@@ -210,8 +210,8 @@ def _is_done(path: Path, repeat: int) -> bool:
 def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
     if plan.restart:
         argv = plan.restart.replace(_PLACE, shlex.quote(plan.value(turn.side)))
-        # The restarted server inherits the output of the command. So this output must not be a
-        # pipe.
+        # A server that the command starts inherits the command's output. If the output were a pipe,
+        # this call would wait until the server ends.
         code, errors = _call(["/bin/sh", "-c", argv])
         if code:
             raise MeasurementFailed(
@@ -227,7 +227,7 @@ def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
 def _call(argv: list[str]) -> tuple[int, str]:
     """Run a command, and return its exit code and its errors.
 
-    The command has a session of its own, so it gets no Ctrl-C: this process ends it in order.
+    The command has its own session, so Ctrl-C reaches only this process, which lets it clean up.
     """
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(

@@ -87,7 +87,7 @@ def differences(a: Identity, b: Identity) -> list[Difference]:
 def varying_options(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
     """Return the options whose values differ between the two commands.
 
-    If one side has all values of the other, the other side lacks points, and nothing was varied.
+    If one side has all values of the other side, points are missing, and nothing was varied.
     """
     sides = [[identity(spec) for spec in side] for side in (a, b)]
     names = dict.fromkeys(name for side in sides for options in side for name in options)

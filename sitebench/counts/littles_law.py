@@ -1,8 +1,8 @@
-"""Little's law as a check: lanes that ran are compared with lanes that the clocks explain.
+"""Little's law as a check: the lanes that ran, and the lanes that the clocks explain.
 
-N = X x R, with R the time from the end of an operation to the end of the next operation in a lane.
-Multiplied by the seconds of the window, both sides are lane-seconds. docs/method.md has the terms
-of the clocks' side, and the faults that break the law.
+In lanes (one per user), N = X x R, with R the time from the end of an operation to the end of the
+next operation in a lane. Multiplied by the seconds of the window, both sides are lane-seconds.
+docs/method.md has the terms of the clocks' side, and the faults that break the law.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ RESULT, STEP = "result", "step"
 
 
 class _Metric(str):
-    """A metric is a text, its name, so that dictionaries have it as a key."""
+    """A metric is its name, a `str`, so that it can be a key of dictionaries."""
 
     def __new__(cls, name: str, *_: object, **__: object) -> Self:
         return super().__new__(cls, name)

@@ -1,17 +1,17 @@
 """Confidence intervals of percentiles, from the spread of the tail over the window.
 
 A percentile is a rank, so its error is the error of a share: the share of operations that take
-longer than a value. The lower end is the largest value that surely more than this share of the
-operations exceed, the upper end the smallest value that surely less than this share exceed (test
-inversion).
+longer than a value. The lower end is the largest value that almost certainly more than this share
+of the operations exceed, the upper end the smallest value that almost certainly less than this
+share exceed (test inversion).
 
 Operations are not independent: a stall of 20 ms at 10,000/s is one event and 200 samples. So the
 error of a share is estimated from the window's half seconds. Independent operations have binomial
-counts; excess variance is correlated, for an unknown time. The excess is estimated at all time
-scales, from differences between neighbours of half a second, of 1 s, 2 s and so on (Haar's
-wavelet), by the model of first-order autocorrelation beside independent noise. All pairs of an
-excess and a correlation time count by their likelihoods. A window of few correlation times has no
-interval, but the length of a window that would suffice.
+counts. Variance above that comes from operations that are correlated over an unknown time. The
+excess is estimated at all time scales, from differences between neighbours of half a second, of 1
+s, 2 s and so on (Haar's wavelet), by the model of first-order autocorrelation beside independent
+noise. Pairs of an excess and a correlation time are weighted by their likelihoods. A window of few
+correlation times has no interval; the length of a sufficient window is returned instead.
 
 The variance of the share equals that of a number of independent operations (Korn and Graubard
 1998), whose binomial interval is Wilson's with continuity correction. This number of operations
@@ -115,8 +115,7 @@ class _Spread(msgspec.Struct, frozen=True):
     independent: float
     """Half seconds of a window that would have an interval; None if this window has one."""
     would_do: float | None = None
-    """The number of half seconds that a sufficient window has; None if this window is sufficient.
-    """
+    """The half seconds of a sufficient window, if this window is too short for an interval."""
 
     @property
     def events(self) -> float:
@@ -162,7 +161,7 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the upper end of this interval.
+        """Return the upper end of the interval of which `low` returns the lower end.
 
         None if too few separate events lie beyond the upper end.
         """

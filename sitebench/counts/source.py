@@ -1,7 +1,7 @@
-"""The source of a load, and its drains.
+"""The source of a load, and its drains: the counts since the previous drain.
 
-A drain of the native engine is a snapshot. Portable Python lanes, and a master for its workers,
-have a `Drain` of plain values.
+The native engine returns a drain as a snapshot. Portable Python lanes, and a master for its
+workers, return a `Drain` of plain values.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from sitebench.counts.stages import Stages
 _CLOCKS = (LATENCY, CENSORED, LAG)
 
 _HELD_BACK_S = 2.0
-"""A drain is due every half second: after so many seconds the load generator had no core."""
+"""A drain is due every half second. If it comes later than this, the load generator had no core."""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ class SpanCounts:
         """Divide the load generator's time since the last drain among the spans."""
         begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
         seconds = end_s - begin_s
-        # An operation of each thread may have become due at the moment of the thread's drain.
+        # At the moment of a drain, one operation per thread may just have become due.
         waits = drained.backlog > len(cpu_s) and 2 * drained.in_flight < drained.lanes
         late = waits or seconds >= _HELD_BACK_S
         while begin_s < end_s:

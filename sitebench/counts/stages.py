@@ -115,7 +115,7 @@ class Stages(msgspec.Struct, frozen=True):
         return next(width for width in _SHORT_S if lasts_s <= _MOST_SHORT * width)
 
     def due(self, upto_s: float) -> float:
-        """Return the mean number of operations due up to a time; of users, the user-seconds."""
+        """Return the mean number of operations due up to a time; for users, the user-seconds."""
         due = begin_s = level = 0.0
         for stage in self.stages:
             lasts_s = min(stage.lasts_s, max(0.0, upto_s - begin_s))
@@ -204,7 +204,7 @@ def _check(source: str, parts: Iterable[Stage]) -> Stages:
 
 
 def _of_file(path: str) -> Stages:
-    """Read rows of a minute and its rate; the load begins at the rate of minute 0, else at 0."""
+    """Read rows of a minute and its rate; without a row of minute 0, the load begins at rate 0."""
     import csv
 
     text = read_text(path, "the stages", BadFile, f"name a CSV file; {_ROW}")

@@ -1,11 +1,11 @@
 """Whether throughput had settled: a slope test over the measured window and its parts.
 
 docs/method.md ("Steady state") has the rules. The slope of the rates of half-second slots is Theil
-and Sen's: the median slope of all pairs of slots, which a single slot with another process does not
-move. The significance of a slope depends on the autocorrelation of the rates, which is estimated
-from the differences of neighbours, after removal of a monotone trend: if slots are independent, a
-rise is followed by a fall, and in a random walk it is not. With few slots the estimate is rounded
-up, in the target's favour.
+and Sen's: the median slope of all pairs of slots, which a single slot disturbed by another process
+does not move. The significance of a slope depends on the autocorrelation of the rates, which is
+estimated from the differences of neighbours, after removal of a monotone trend: if slots are
+independent, a rise tends to be followed by a fall; in a random walk it does not. With few slots the
+estimate is rounded up, in the target's favour.
 
 Halves of the window are tested too, because a window that begins before the target is warm has a
 steady end and no steady mean.
@@ -39,8 +39,8 @@ _LATENCY_DRIFT = 0.25
 operations that cost 5 % more cause this change."""
 
 _LATENCY_DOUBT = 1.0
-"""If a change of latency is not significant, the window is too short from a doubling or halving on.
-Smaller changes occur in most windows if the target is nearly saturated."""
+"""A change of latency that is not significant makes the window too short only if the latency
+doubled or halved. Smaller changes occur in most windows if the target is nearly saturated."""
 
 _FALSE_ALARM_RATE = 0.002
 """The probability that a steady target is called unsettled, for its rate and again for its latency;
@@ -166,7 +166,7 @@ def settle(
     queue: Sequence[int] = (),
     waited_ns: Sequence[float] = (),
 ) -> Settled:
-    """Judge consecutive drains, each (seconds, operations).
+    """Judge whether the rate settled, from consecutive drains, each (seconds, operations).
 
     For an open schedule, `queue` has the queue's length at the end of each drain, and `waited_ns`
     the sum of the latencies of the drain's operations.

@@ -68,7 +68,7 @@ class Tally(msgspec.Struct):
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
-    """For merged windows of several workers: the length for which the workers' rates add up."""
+    """For merged windows of several workers: operations divided by the sum of their rates."""
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:

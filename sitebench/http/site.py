@@ -53,7 +53,7 @@ def probe(address: SiteAddress, trust: Trust = SYSTEM, path: str = "/") -> Page:
         _connect(connection, address, context, deadline)
         try:
             connection.request("GET", f"{address.base_path}{path}", headers={"Connection": "close"})
-            # The connection stays open until the answer is read to its end, or closed.
+            # The connection stays open until the answer is read to its end or closed.
             with connection.getresponse() as answer:
                 try:
                     body = answer.read(_MOST_BYTES)

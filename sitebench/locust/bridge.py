@@ -45,7 +45,7 @@ log = logging.getLogger("sitebench")
 
 
 def _leave_out_idle(environment: Environment, suite_run: SuiteRun) -> None:
-    """Drop the lane classes of a file if tags select only tasks of its other classes."""
+    """Drop a locustfile's lane classes if tags select only tasks of its other classes."""
     users = environment.user_classes
     lane_users = suite_run.lane_classes(users)
     other_users = [user for user in users if user not in lane_users]
@@ -180,12 +180,12 @@ class Bridge:
             hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
 
     def _on_quit(self) -> None:
-        """End a master's preparations first: a test that begins later would have no workers."""
+        """Stop a master's preparations before Locust quits: a test would begin without workers."""
         self.role.stop_preparing()
         self._quit()
 
     def _on_usage(self, **_: Any) -> None:
-        """Report the CPU of the hub's thread: no other thread can delay Locust's own figures."""
+        """Report the CPU of the hub's thread alone: only it can delay Locust's own figures."""
         cpu, now = time.thread_time(), time.monotonic()
         share = (cpu - self._hub_cpu[0]) / max(now - self._hub_cpu[1], 1e-9) * 100.0
         self._hub_cpu = (cpu, now)

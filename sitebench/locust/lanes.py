@@ -1,4 +1,4 @@
-"""The lanes of this process, and the load of a test, made here or by workers."""
+"""The lanes (one per user) of this process, and the load of a test, made here or by workers."""
 
 from __future__ import annotations
 

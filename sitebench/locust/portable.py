@@ -204,7 +204,7 @@ class PortableLane(ABC):
         """Record an operation, which ended with its last answer, unless it was left out.
 
         If only one step of the operation is counted, the record of the whole operation belongs to
-        the window in which the operation ends, as no window waits for that end.
+        the window in which the operation ends, because windows wait only for counted steps.
         """
         clock = self.clock
         is_counted, was_counted = clock.counted == row, self._counted == row
@@ -274,7 +274,7 @@ class PortableLanes:
         self._without_row += 1
 
     def forget_ended(self, lane: PortableLane) -> None:
-        """Remove a lane from the ended lanes: it is about to be subtracted by `stop_lanes`."""
+        """Remove a lane from the ended lanes, because `stop_lanes` will subtract it."""
         self._count_lanes()
         self._ended.discard(lane)
 

@@ -56,7 +56,7 @@ class Preparing(msgspec.Struct):
         return {"done": self.done, "total": self.total, "elapsed_s": round(self.elapsed_s, 1)}
 
     def run_with_progress(self, work: Callable[[Progress], T]) -> T:
-        """Run work in a thread; if this greenlet is killed, the work ends at its next report."""
+        """Run work in a thread; when this greenlet is killed, the work ends at its next report."""
         cancelled = False
 
         def progress(done: int, total: int) -> None:

@@ -70,7 +70,7 @@ def isolate(*, folder_last: bool = False) -> None:
         empty: Any = _Empty()
         importers[folder] = empty
         if folder_last:
-            # This name differs from the name for which the importer is empty.
+            # `FOLDER/.` is the same folder under another name, for which imports are not blocked.
             sys.path.append(f"{folder}/.")
     parser: Any = argument_parser
     parser.get_empty_argument_parser.__defaults__ = (True, _OF_THE_USER)

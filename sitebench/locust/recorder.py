@@ -32,7 +32,7 @@ from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_
 
 T = TypeVar("T")
 _EARLY_S = 0.5
-"""A test in stages was stopped, or still runs, if its window is shorter than the stages by more."""
+"""If a test's window is shorter than its stages by more, the test was stopped or still runs."""
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:
@@ -149,7 +149,7 @@ class Recording(msgspec.Struct):
     window."""
     until: Until | None = None
     grows: bool = False
-    """Whether a window that is too short is extended, as nobody asked for its length."""
+    """Whether a window that is too short is extended, because no option set its length."""
 
     def watch(self) -> None:
         self.subject.observed.watch(self.windows.tallies.values())
@@ -161,7 +161,7 @@ class Recording(msgspec.Struct):
         if precision is not None and not precision.is_precise(self.windows.intervals(steps)):
             # Each check reads all measurements, so the time between checks grows with the window.
             return max(0.0, min(max(window_s, seconds / 10), precision.limit_s - seconds))
-        # Each extension may end a little late.
+        # Each extension may end a little late, so half a window is left as a margin.
         longer = self.grows and self._is_undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
         return window_s if longer else 0.0
 
@@ -176,7 +176,7 @@ class Recording(msgspec.Struct):
 
 
 class PointRecorder:
-    """Records the point that a command has its runner measure."""
+    """Records the point that a command sent to this process."""
 
     def __init__(self, request: Request) -> None:
         self._test = request.test

@@ -48,7 +48,7 @@ class Role:
         self.ending = False
         self._ended = Event()
 
-    # Locust's events lead to calls of these methods.
+    # `Bridge` calls these methods on events of Locust.
 
     def begin(self) -> None:
         raise NotImplementedError

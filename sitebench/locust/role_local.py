@@ -1,4 +1,4 @@
-"""The role of the process that commands a test; a local runner also makes its whole load.
+"""The role of the process that commands a test; without workers, it also makes the whole load.
 
 A master (`workers.master`) commands in the same way; its workers make the load.
 """

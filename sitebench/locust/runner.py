@@ -55,7 +55,7 @@ class _Tests:
         self._locustfile = str(locustfile)
         self._user_classes: dict[str, Any] = load_locustfile(self._locustfile)[0]
         self._parser = get_parser()
-        # Imported modules stay: later collections need not visit them again.
+        # Imported modules stay in memory, so later garbage collections skip them.
         gc.collect()
         gc.freeze()
 
@@ -143,7 +143,7 @@ def main() -> None:
         with contextlib.suppress(BrokenPipeError):
             line.send(b".")
         gc.collect()
-    # Nothing is left to clean up: the interpreter's own end would take half the CPU of a test.
+    # Nothing is left to clean up. The interpreter's own end would take half as much CPU as a test.
     os._exit(0)
 
 

@@ -64,7 +64,7 @@ def entry_dict(step: StepRecord, start: float, end: float) -> Any:
         "num_failures": failed,
         "total_response_time": service.sum / 1e6,
         "max_response_time": service.max / 1e6,
-        # Locust raises a median to the minimum, and rounds durations below 0.5 ms to 0.
+        # Locust shows no median below the minimum, and rounds durations below 0.5 ms to 0.
         "min_response_time": (service.min / 1e6 if service.min >= 5e5 else 0.0) if timed else None,
         "total_content_length": step.counters[BYTES_IN],
         "response_times": service.millis(),
@@ -90,7 +90,7 @@ def spread(count: int, start: float, end: float) -> dict[int, int]:
 
 
 def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float) -> None:
-    """Count failures by kind, without names or DNs: Locust's screens stop at 500 rows."""
+    """Count failures by kind, without names or DNs: Locust shows at most 500 different errors."""
     for kind, n in step.failures.items():
         key = StatsError.create_key(step.program, step.step, kind)
         error = stats.errors.get(key)

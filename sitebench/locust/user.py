@@ -12,7 +12,7 @@ from sitebench.measure.test import OWN_USER
 
 
 class LaneUser(User):
-    """Leaves the work to a lane; a portable lane runs in the user's greenlet."""
+    """A user whose requests a lane sends; a lane in Python runs in the user's greenlet."""
 
     abstract = True
     by_name: ClassVar[bool] = False

@@ -254,7 +254,7 @@ class MeasureOptions(RepeatOptions):
 
 @dataclass(frozen=True)
 class VaryOptions:
-    """Refuses stages in `vary`: it compares rates, and stages have several rates."""
+    """Refuses stages in `vary`, which compares single rates; a test in stages has several rates."""
 
     stages: Stages | None = option.parsed(
         None, "Refused.", parse=Stages.from_option, metavar="STAGES", hidden=True

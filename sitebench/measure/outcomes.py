@@ -79,7 +79,8 @@ def advised_results(
     for result in results:
         warnings = result.verdict.warnings
         if objective is not None:
-            # All warnings of a point name the same window length, which a percentile can require.
+            # The objective's percentile can need a longer window than a steady rate. Then all
+            # warnings of the point name this longer window.
             steady = steady_remedy(result.seconds)
             warnings = tuple(
                 replace(w, remedy=steady) if w.remedy.startswith(LONGER) else w

@@ -146,7 +146,8 @@ class _RunnerProcess:
         self._line, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._busy = False
         with child_end:
-            # The runner has a session of its own: on Ctrl-C the command ends its points in order.
+            # The runner has its own session, so Ctrl-C reaches only the command, which ends points
+            # in order.
             self._process = subprocess.Popen(
                 python_module("sitebench.locust.runner"),
                 stdin=child_end.fileno(),

@@ -128,7 +128,7 @@ def second_try(result: PointResult) -> PointSpec | None:
 
 @contextmanager
 def open_stage(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[OpenTarget[Any]]:
-    """Open a stage's target and record its facts; if that fails, the stage's points failed."""
+    """Open a stage's target and record its facts; on an error, all points of the stage fail."""
     reporter.opening(stage.title)
     with ExitStack() as stack:
         try:

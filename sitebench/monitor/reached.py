@@ -35,7 +35,7 @@ def interface_to(host: str, port: int) -> str | None:
 
 
 def listener(host: str, port: int) -> int | None:
-    """Return the process of this machine that listens at an address, or the parent of several.
+    """Return the local process that listens at an address; of several, their common ancestor.
 
     Return None if another machine has the address, or if the process is another user's or an
     ancestor of this process.

@@ -30,7 +30,7 @@ TCP = {
     "listen_overflows": "TcpExt_ListenOverflows",
     "listen_drops": "TcpExt_ListenDrops",
 }
-"""Figures of a network with protocol and column, in /proc/net/snmp or /proc/net/netstat."""
+"""Figures of a network; for each its protocol and column in /proc/net/snmp or /proc/net/netstat."""
 SOCKETS = {"inuse": "in_use", "orphan": "orphan", "tw": "time_wait"}
 """States of sockets, by their names in /proc/net/sockstat."""
 _SECTOR = 512
@@ -160,7 +160,7 @@ def protocol(text: str, name: str) -> dict[str, int]:
 
 
 def sockets(text: str, text6: str = "") -> dict[str, int]:
-    """Read the TCP sockets of /proc/net/sockstat and sockstat6, which has no TIME_WAIT."""
+    """Read the numbers of TCP sockets in /proc/net/sockstat and sockstat6 (without TIME_WAIT)."""
     counts: dict[str, int] = {}
     for line in [*text.splitlines(), *text6.splitlines()]:
         kind, _, rest = line.partition(": ")
@@ -213,7 +213,7 @@ def schedstat(text: str) -> tuple[float, float] | None:
 
 
 def throttled_s(text: str) -> float | None:
-    """Read a control group's cpu.stat; version 1 has nanoseconds."""
+    """Read the throttled time in a control group's cpu.stat; version 1 counts nanoseconds."""
     times = named_numbers(text, ("throttled_usec", "throttled_time"))
     if "throttled_usec" in times:
         return times["throttled_usec"] / 1e6
@@ -237,7 +237,7 @@ class CpuHierarchy(msgspec.Struct, frozen=True):
 
 
 def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
-    """Read /proc/self/mountinfo; version 1 is first, because it has the quota if it is mounted."""
+    """Read /proc/self/mountinfo. Version 1 comes first: if it is mounted, it has the quota."""
     hierarchies = []
     for line in mountinfo.splitlines():
         mount_text, _, type_text = line.partition(" - ")

@@ -21,7 +21,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 CONVERTED = {"session_min": ("session_s", 60, 1), "objective_ms": ("objective_s", 1, 1_000)}
-"""Inputs of the law by the entry that is typed, with the factor and the divisor of its unit."""
+"""The law's input by the entry that a user types, with the factor and the divisor of its unit."""
 
 
 def entries(

@@ -14,7 +14,7 @@ from operator import add, mul, sub, truediv
 from typing import ClassVar
 
 Name = Callable[[str], str]
-"""Returns the name of an input in another language: a cell, or a property of an object."""
+"""Returns an input's name in another language: a cell of Excel, or a property in JavaScript."""
 
 Number = float | int
 
@@ -189,4 +189,4 @@ class IfAny(Formula):
 
 
 _SPELT_OUT = (Least, WholeUp)
-"""Formulas whose words have no operator."""
+"""Formulas that are words, such as "rounded up": within an operation they get parentheses."""

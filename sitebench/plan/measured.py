@@ -27,7 +27,7 @@ def tables_of(
     """Return a table for each target of a run, in the order of the run."""
     groups: dict[tuple[str, ...], list[Series]] = {}
     for point in series(results):
-        # The mean rate of stages is not the rate of a load.
+        # A test in stages is left out: its rate is a mean over changing loads.
         of_suite = point.spec.suite == suite.name and point.spec.stages is None
         if of_suite and suite.operation(point) is not None:
             groups.setdefault(_target_key(point.spec), []).append(point)
@@ -127,7 +127,7 @@ def _broke(point: Series, objective: Objective) -> bool:
 
 
 def _outweighs(broke: Series, met: Series) -> bool:
-    """Return whether `broke` had no higher rate, shorter window or fewer users than `met`."""
+    """Return whether `broke` had at most the rate, and at least the window and users, of `met`."""
     broken, other = broke.spec, met.spec
     return (
         (broken.rate or 0.0) <= (other.rate or 0.0)

@@ -91,7 +91,7 @@ def _limit(allowed: Formula) -> Step:
 
 
 def _of_one_kind() -> tuple[Step, ...]:
-    """Return steps for the share of time that a machine may be busy (M/M/c, docs/planner.md)."""
+    """Return the steps for how busy a machine may be, for operations of one kind (M/M/c)."""
     limit: Formula = 1 - _HEADROOM
     spare = _OBJECTIVE / (_SERVICE * _WAIT) - 1
     allowed = Least(limit, IfAny(spare, 1 - Constant(1.0) / (_CORES * spare + 1), spare))

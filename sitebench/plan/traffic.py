@@ -17,7 +17,7 @@ IN_PRACTICE = 0.94
 def traffic(
     unit: str, per_s: float, bytes_each: float, line: float, notes: Sequence[str]
 ) -> Calculation:
-    """Return the networks for the highest rate of a machine, and its operations a day."""
+    """Return the networks needed for a machine's highest rate, and the operations a day."""
     bits = Input("per_s") * Input("bytes_each") * Constant(8.0)
     line_bits = Input("line_bits_per_s") * Input("in_practice")
     networks = WholeUp(Input("traffic_bits_per_s") / line_bits)

@@ -91,7 +91,7 @@ def _title(report: Report) -> str:
 
 
 def html(report: Report, parts: Sequence[Section], title: str | None = None) -> str:
-    # A title that the user chose need not contain the name of the target.
+    # The user's title may not name the target, so the usual title follows it.
     lead = "" if title is None else f'<p class="facts">{escape(_title(report))}</p>'
     lead += "".join(_facts(report, run) for run in report.runs)
     files = {name: text for run in report.runs for name, text in run.downloads.items()}

@@ -28,7 +28,7 @@ _SHAPES = (
     *("circle", "square", "triangle-up", "diamond"),
     *("cross", "triangle-down", "triangle-right"),
 )
-"""There is one shape less than hues: no two of 56 series have the same shape and the same hue."""
+"""There is one shape fewer than hues, so 56 series have different pairs of shape and hue."""
 INK = {
     "ink": "#1c2126",
     "faint": "#5b6570",

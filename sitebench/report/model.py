@@ -49,7 +49,7 @@ class Point(msgspec.Struct, frozen=True):
     service: Histogram
     latency: Histogram
     censored: Histogram
-    """The three histograms are of the measured window, and of the operations that count."""
+    """These three histograms have the counted operations of the measured window."""
     slots: Sequence[Slot]
     tracks: Mapping[tuple[str, str], Track]
 

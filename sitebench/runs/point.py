@@ -222,7 +222,7 @@ def failing(spec: PointSpec, rows: Iterable[_R], counts: Container[tuple[str, st
         return [row for row in rows if not row.overlaps]
 
     def whole(row: _R) -> bool:
-        # The row of the counted step also has the arrivals of which an earlier step failed.
+        # The counted step's row also has arrivals that ended because an earlier step failed.
         arrives = spec.rate is not None and row.step == SEQUENCE
         return arrives or (row.program, row.step) in counts
 

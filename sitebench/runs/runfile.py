@@ -239,7 +239,7 @@ class RunFile(Closing):
 
 @contextlib.contextmanager
 def showing(runs: Iterable[Path]) -> Iterator[None]:
-    """Raise BadRunFile for a value that cannot be shown, as facts are shown without a check."""
+    """Raise BadRunFile for a value that cannot be shown: facts are read without a check."""
     try:
         yield
     except _NOT_AS_WRITTEN as error:

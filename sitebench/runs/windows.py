@@ -105,7 +105,7 @@ class Windows:
         self._on_drain(self.phase, drained)
 
     def enter_phase(self, drained: Drained, phase: Phase) -> None:
-        """End the present phase with this drain, which is a cut, and begin the next phase."""
+        """End the present phase with this drain, taken at its end, and begin the next phase."""
         self._count(drained)
         if phase == self.phase == Phase.MEASURE:
             self._set_aside()

@@ -40,7 +40,7 @@ _MOST_PLACES = 20
 _DEEPEST = 20
 """The deepest nesting of JSON in a scenario; the scenario's reader accepts 24 nested brackets."""
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 600.0
-"""Shorter pauses than 1 s are the browser's; longer pauses than 600 s are shortened."""
+"""Pauses under 1 s come from the browser, so they are left out; longer ones last 600 s."""
 _FORM = "application/x-www-form-urlencoded"
 _PART = re.compile(r"((?:[^\r\n]+\r?\n)+\r?\n)(.*)", re.DOTALL)
 """A part of a multipart form (RFC 7578): its headers, and its value."""
@@ -53,7 +53,7 @@ _OF_BROWSER = re.compile(
 )
 """Headers that browsers, and the load generator, add to every request."""
 _OWN_ACCEPT = re.compile(r"text/html|text/css|image/|\*/\*")
-"""The begin of an `Accept` that no script has set."""
+"""The begin of an `Accept` header that the browser itself chose, and not a script."""
 _PASSWORD = re.compile(r"(?i:pass|pwd|kennwort|wachtwoord|contrase|senha|credential|pw(?![a-z]))")
 _TOKEN = re.compile("(?i:token|csrf|xsrf|nonce)")
 """Names of values that come from an answer, and not from an account."""
@@ -106,7 +106,8 @@ def convert(
     exchanges = [exchange for exchange in usable if exchange.host == site]
     secrets = dict[str, str]()
     credentials = {value: name for e in reversed(exchanges) for name, value in _credentials(e)}
-    # The name of a secret may come after the secret in the recording.
+    # In a recording, the name of a secret may come after the secret. So a first pass only collects
+    # secrets.
     for collects in (True, False):
         making = _Making(secrets, credentials, collects)
         for exchange, pause_s in zip(exchanges, _pauses(exchanges), strict=True):

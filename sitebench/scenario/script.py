@@ -97,13 +97,13 @@ class Script:
     """Defaults of load and base; the command line can replace them."""
     needs_people: bool = False
     counts: str | None = None
-    """The counted step, if the file has a single operation, which is an operation of the papers."""
+    """The counted step, if the file's only operation is an operation of the papers."""
     needed: tuple[Needed, ...] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     keeps_alive: bool = True
     """Whether a user's connection serves more than one request."""
     by_class: bool = False
-    """Whether operations of one request are classes of requests, with rows of the script's name."""
+    """Whether operations of one request are classes of requests, in rows named after the script."""
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     least_s: float = 0.0
     """Sum of the constant think times in a directory's operation, if `counts` is set."""

@@ -22,7 +22,7 @@ _PEOPLE_PER_PIECE = 2_000
 def pieces(
     population: Population, start: int, stop: int, *, containers: bool = True
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield pieces of entries, each with the number of people so far; a thread makes the next."""
+    """Yield pieces with the number of people so far; a thread makes the next piece meanwhile."""
     from concurrent.futures import ThreadPoolExecutor
 
     def make(begin: int) -> tuple[int, bytes]:

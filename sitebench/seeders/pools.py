@@ -82,7 +82,7 @@ def cache_folder() -> Path:
 def _file_name(locales: Sequence[str]) -> str:
     drawn = ""
     if not set(locales) <= set(DEFAULT_LOCALES):
-        # Late: this import takes as long as all other imports.
+        # Imported late: the import takes as long as all other imports.
         from importlib.metadata import version
 
         drawn = f"-faker-{version('faker')}"

@@ -31,14 +31,14 @@ def make_hashes(people: People, *, cache: Path | None = None) -> None:
         return
     assert spec.hash is not None
     _, _, _, memory = hash_facts(spec.hash)
-    # Late: few directories have slow hashes.
+    # Imported late: few directories have slow hashes.
     import psutil
 
     from sitebench.monitor.memory import usable_bytes
 
     free = min(psutil.virtual_memory().available, usable_bytes())
     if memory > free:
-        # Linux grants more memory than it has, and kills the process that uses this memory.
+        # Linux would grant more memory than it has, and later kill the process that uses it.
         raise BadInput(
             f"{spec.hash} takes {format_bytes(memory)} of memory for each password, and "
             f"{format_bytes(free)} are free",

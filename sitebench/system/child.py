@@ -48,7 +48,8 @@ class Child:
     ) -> None:
         """Start the process and wait until it is ready; `before` is a prefix of its command."""
         self.name = module
-        # The child has a session of its own: on Ctrl-C the parent stops its children in order.
+        # The child has its own session, so Ctrl-C reaches only the parent, which ends children in
+        # order.
         self._process = subprocess.Popen(
             [*before, *python_module(module)],
             stdin=subprocess.PIPE,

@@ -13,7 +13,7 @@ import stat
 
 
 class EndingQuietly:
-    """Ends the process on Ctrl-C in its block; imports would print or replace an exception."""
+    """Ends the process at Ctrl-C in its block; an import would print or replace the exception."""
 
     def __enter__(self) -> None:
         self._previous_handler = signal.getsignal(signal.SIGINT)

@@ -37,7 +37,7 @@ QUOTA = "run the load generator outside of that control group, or raise its quot
 WOKE_LATE = (
     "lanes were free, so the load generator woke up late: give it cores of its own (taskset)"
 )
-"""Remedies; `sitebench.tables.advice` distinguishes causes of one kind by them."""
+"""Remedies by which `sitebench.tables.advice` distinguishes causes of the same warning."""
 
 LONGER = "measure longer: --measure "
 """The remedy of a longer window, without its length."""

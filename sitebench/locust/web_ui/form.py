@@ -43,7 +43,7 @@ def find_unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
 def find_withheld(
     shown: Collection[str], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
-    """Return the error of a field that the form does not have: Locust accepts any option."""
+    """Return an error if a posted field is not in the form: Locust itself accepts any option."""
     files = {name: value for name, value in posted.items() if value.startswith("@")}
     for name, value in files.items():
         if value != getattr(parsed, name, None):

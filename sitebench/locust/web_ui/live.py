@@ -184,7 +184,7 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
     return Usage(
         at_s,
         target,
-        # The sum loses the time of a child process that has ended.
+        # The sum over processes falls when a child process ends.
         max(0.0, now.generator.cpu_s - before.generator.cpu_s) / seconds,
         _busy_cores(before.machine, now.machine, seconds),
         None if now.target is None else now.target.resident_bytes,

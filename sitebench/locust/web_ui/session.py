@@ -85,7 +85,7 @@ class Session:
         )
 
     def _next(self, spec: PointSpec) -> PointSpec:
-        """Return the specification with the first number of a repeat that is not measured yet."""
+        """Return the specification of the first repeat that is not measured yet."""
         while self.store.status(spec) is not None:
             spec = replace(spec, repeat=spec.repeat + 1)
         return spec

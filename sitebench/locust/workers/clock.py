@@ -1,8 +1,8 @@
 """The offset of a worker's clock from the master's: NTP's formula (RFC 5905, 8), best of several.
 
 A ping leaves at `sent`, is read at `received`, answered at `answered` and back at `back`; the first
-and the last instant are on the master's clock. The error is at most half the round trip: as in NTP,
-the quickest ping is used.
+and the last instant are on the master's clock. The error is at most half the round trip. So the
+quickest ping is used, as in NTP.
 
 Timelines use monotonic clocks; only Locust's screens use wall clocks.
 """

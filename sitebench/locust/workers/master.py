@@ -187,7 +187,8 @@ class _DistributedLoad(LoadSource):
         self._await(self._ask(phase))
 
     def finish(self) -> None:
-        # A worker that begins later must not leave its lanes running.
+        # A worker may still be opening its lanes. The master waits for it, so that it gets the
+        # request to stop them.
         self._gather(_QUIET_S, lambda worker: worker.facts is not None)
         self._await(self._ask(last=True))
 
@@ -321,7 +322,7 @@ class MasterRole(LocalRole):
             ) from error
 
     def _stays_away(self, sender: str, data: Any) -> None:
-        """Log once why a worker cannot take part; its supervisor restarts it every second."""
+        """Log once why a worker cannot take part: it is restarted and refused every second."""
         with contextlib.suppress(BadMessage, KeyError):
             error = revive(messages.read(messages.Failed, data).error)
             reason = f"a worker on {printable(sender.partition('_refused_')[0])}: {error}"

@@ -36,7 +36,7 @@ def _report_refusal(error: ImportError) -> None:
         f"the master's locustfile cannot be imported here: {error}",
         "start this worker in a folder with its modules, or install them",
     )
-    # The process is restarted again and again; the folder belongs to this worker alone.
+    # The process is restarted again and again. A note in its own folder prevents repeated messages.
     note = Path(tempfile.gettempdir()) / "refused"
     if not note.exists() or note.read_text() != str(refusal):
         print(f"sitebench: {refusal}", file=sys.stderr)
@@ -52,7 +52,8 @@ def _report_refusal(error: ImportError) -> None:
 if __name__ == "__main__":
     gevent.spawn(_end_with_parent)
     try:
-        # The master sends only its locustfile: the modules that it imports must be here.
+        # The master sends only its locustfile. Modules that the locustfile imports must be
+        # installed here.
         main(folder_last=True)
     except ImportError as error:
         _report_refusal(error)

@@ -50,10 +50,11 @@ class WorkerCommand(msgspec.Struct, frozen=True):
         return of_this_parent(variables | {"TMPDIR": folder})
 
     def start(self, folder: str) -> subprocess.Popen[bytes]:
-        # A worker has a process group of its own, so it gets no Ctrl-C: the parent ends it in
-        # order. All workers are in one session, as Linux divides cores among sessions. If each had
-        # its own session, two workers would have twice the share of one process with two threads,
-        # and would interrupt a target on this machine at every answer (docs/decisions/0090).
+        # A worker has its own process group, so Ctrl-C does not reach it: the parent lets it clean
+        # up and end. All workers are in one session, as Linux divides cores among sessions. If each
+        # had its own session, two workers would have twice the share of one process with two
+        # threads, and would interrupt a target on this machine at every answer
+        # (docs/decisions/0090).
         return subprocess.Popen(
             self.argv(), env=self.environment(folder), stdin=subprocess.DEVNULL, process_group=0
         )

@@ -249,7 +249,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         # At low rates a hold takes longer, because the percentile needs a number of operations.
         held_s = max(hold, float(round(needed / highest.rate))) if highest.rate else hold
         answer = rates_answer(highest, tried[0].spec, objective, plan, held_s, saw=saw)
-        # The best point is the last hold of the highest rate.
+        # The best point is the last long window in which the highest rate held.
         best = [probe for probe in tried if probe.trial.rate == highest.rate and probe.trial.long]
         best = [probe for probe in best if probe.reply.answer is Answer.HELD]
         spec = (best or tried[:1])[-1].spec

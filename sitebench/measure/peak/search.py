@@ -1,4 +1,4 @@
-"""The search for the highest rate that meets an objective: raise, bisect, hold, confirm.
+"""The search for the highest rate that holds (meets an objective): raise, bisect, hold, confirm.
 
 docs/load-search.md describes the steps, and what limits of the load generator, of lanes and of
 other programs mean for the answer.
@@ -277,7 +277,7 @@ def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
 
 
 def _late(result: PointResult) -> bool:
-    """Return whether the median operation began late; after a stall few operations do."""
+    """Return whether the median operation began late; a single stall delays only few operations."""
     late_us = _typical(result.clocks[LAG]) - (result.preparing_us or 0.0)
     return late_us > _LATE * _typical(result.clocks[SERVICE])
 
