@@ -41,7 +41,7 @@ def sweep(
 
 def _part(options: SweepOptions, workload: str) -> Part:
     with_script, name = POINTS.choose(options, workload)
-    # The command line gives the numbers of clients, or else the workload.
+    # The numbers of clients come from the command line, or else from the workload.
     load: Any = POINTS.apply_scenario(with_script)
     load = replace(load, clients=options.clients)
     clients = load.clients or POINTS.program(load, name).clients

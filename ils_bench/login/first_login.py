@@ -103,7 +103,7 @@ def first_login(target: OpenDirectory, options: IlsOptions) -> FirstLogin:
 def _login_of(target: OpenDirectory, options: IlsOptions) -> tuple[str, str, str]:
     if are_ours(options):
         population = generate(spec_of(options, options.entries)).population
-        # Seeding has not logged in the last person, whose hash can still change.
+        # Seeding has not logged in as the last person, so the hash of this person can still change.
         number = options.entries - 1
         return population.dn(number), population.password(number), ""
     accounts = accounts_in(options)

@@ -21,7 +21,7 @@ from sitebench.runs.store import RunStore
 from sitebench.scenario.script import Script
 
 LIFT = f"--wrong-passwords {ANY}"
-"""Option that permits locked accounts."""
+"""Option that ends the protection: wrong passwords may lock accounts."""
 
 _SENT = "wrong_passwords"
 """Key in the run file: the largest possible number of wrong passwords sent to an account."""

@@ -121,7 +121,7 @@ def assure_bounded(
 
 
 def assure_taken(target: OpenDirectory, people: Spec) -> None:
-    """Raise if a directory would take a hash for the password, or refuse it."""
+    """Raise if a directory would use the text of a hash as the password, or refuse the hash."""
     _, _, has_passwords = profile_facts(people.profile)
     server = server_of(target.facts or {})
     if server is None or not has_passwords or people.profile == "ad":

@@ -148,7 +148,7 @@ def peak_reached(points: Sequence[Series]) -> CurvePoint | None:
 
 
 def bound_of(points: Sequence[Series]) -> float:
-    """Return the highest rate that is a lower bound, by load generator or schedule."""
+    """Return the highest rate that load generator or schedule make a lower bound."""
     return _highest(
         point
         for point in points
