@@ -90,7 +90,8 @@ pub(crate) fn directory(
     shared.take(&compiled, scripts);
     let goes_elsewhere = |op: &Op<_>| matches!(op, Op::Connect { endpoint, .. } if *endpoint != MAIN);
     if !compiled.programs.iter().flat_map(|program| &program.ops).any(goes_elsewhere) {
-        // Authorities are not needed if no connection chooses an endpoint.
+        // The certificate authorities are read from `choices`. Without a connection to another
+        // endpoint they are not needed.
         config.target.choices = None;
     }
     let ring = ldap::adds_people(&compiled).then(|| ring(config, shared.count));

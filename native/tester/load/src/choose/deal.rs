@@ -45,8 +45,8 @@ pub struct Sharer {
 impl Sharer {
     /// The first row of one of an engine's threads, and the distance to the next.
     ///
-    /// Whatever its number of threads, an engine deals the rows `index` modulo `of`: other sharers may have another
-    /// number of threads, or be other programs.
+    /// An engine with any number of threads deals the rows `index` modulo `of`, because other
+    /// sharers may have another number of threads.
     pub(crate) const fn of_thread(self, thread: u64) -> (u64, u64) {
         (self.index + self.of * thread, self.of * self.threads)
     }

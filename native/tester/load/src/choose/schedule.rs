@@ -130,14 +130,14 @@ impl Pace {
         Self { origin_ns, lines: stages.iter().map(line).collect() }
     }
 
-    /// When even arrival `n` is due; `None` if the stages end before. Computed from `n` each time, so rounding
-    /// errors do not accumulate.
+    /// The due time of arrival `n` of evenly spaced arrivals; `None` if the stages end before. It
+    /// is computed from `n` each time, so rounding errors do not accumulate.
     pub fn due_ns(&self, n: u64) -> Option<u64> {
         self.reaches_ns(n as f64)
     }
 
-    /// The first even arrival due at `time_ns` or later, or the number of all arrivals if no such arrival
-    /// exists.
+    /// The first evenly spaced arrival due at `time_ns` or later, or the number of all arrivals if
+    /// no such arrival exists.
     pub fn first_at(&self, time_ns: u64) -> u64 {
         // `count_at` has rounding errors, so the search begins one arrival earlier.
         let mut n = (self.count_at(time_ns) as u64).saturating_sub(1);
@@ -162,7 +162,8 @@ impl Pace {
     }
 }
 
-/// One thread's part of the arrivals: even arrivals with `n mod of = index`, or one of `of` random streams.
+/// One thread's part of the arrivals: evenly spaced arrivals with `n mod of = index`, or one of
+/// `of` random streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub index: u64,
@@ -189,7 +190,7 @@ pub struct Arrivals {
 #[derive(Debug, Clone)]
 struct Stream {
     pace: Pace,
-    /// The generator of random gaps; `None` for even arrivals.
+    /// The generator of random gaps; `None` for evenly spaced arrivals.
     random: Option<fastrand::Rng>,
     /// Times in ascending order, each with the share that begins at this time. The first share is in force.
     divisions: VecDeque<(u64, Option<Share>)>,
@@ -340,7 +341,8 @@ impl Stream {
         }
     }
 
-    /// The due time of the next arrival of a share, even or random; `None` after the last arrival.
+    /// The due time of the next arrival of a share, evenly spaced or random; `None` after the last
+    /// arrival.
     #[inline]
     fn due_ns(&mut self, share: Share) -> Option<u64> {
         match &mut self.random {

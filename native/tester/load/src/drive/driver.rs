@@ -274,8 +274,9 @@ impl Engine {
         snapshot
     }
 
-    /// The rate of an open schedule, and the origin of even arrivals. Both are fixed once the schedule has
-    /// begun. A schedule with stages begins at the first cut, any other schedule at the start.
+    /// The rate of an open schedule, and the origin of evenly spaced arrivals. Both are fixed once
+    /// the schedule has begun. A schedule with stages begins at the first cut, any other schedule
+    /// at the start.
     pub fn pace(&self) -> Option<Pace> {
         self.pace.clone()
     }
@@ -367,7 +368,7 @@ impl Handle {
 
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // The loss of the thread's channel has already shown a panic.
+            // If the thread panicked, the loss of its channel was already reported as an error.
             let _ = thread.join();
         }
     }

@@ -95,7 +95,7 @@ pub(crate) struct Drained {
     pub(crate) without_row: u64,
     pub(crate) row_wait_ns: u64,
     pub(crate) lost_rows: u64,
-    /// The end of the last user, if the data are used up.
+    /// The time at which the last user ended, if the data are used up.
     pub(crate) ended_ns: Option<u64>,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
     pub(crate) lane_counts: Vec<u64>,
@@ -150,7 +150,7 @@ pub(crate) struct Worker<P: Protocol> {
     starting: Vec<(usize, u64)>,
     /// Programs of which a lane found no row. Their other lanes end, too.
     out_of_rows: Vec<usize>,
-    /// The end of the last lane, if it ended for lack of rows.
+    /// The time at which the last lane ended, if it ended for lack of rows.
     ended_ns: Option<u64>,
     tick: Alarm,
     alarm: Alarm,

@@ -65,8 +65,8 @@ impl RowDealers {
         Self { dealers, returned: 0, next_user: 1 + first, stride }
     }
 
-    /// Draws for a lane, which has `taken` a person to add. Draws nothing if other lanes hold all rows, or
-    /// wait for a row.
+    /// Draws the rows and values of a lane; `taken` is the person that the lane is to add. Draws
+    /// nothing if other lanes hold all rows, or wait for a row.
     #[inline]
     pub(crate) fn draw(
         &mut self,

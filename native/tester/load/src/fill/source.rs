@@ -44,7 +44,7 @@ pub(crate) struct DataSources {
     pub(crate) people: Option<Arc<dyn People>>,
     /// The default distribution of people.
     pub(crate) keys: Choice,
-    /// Whether people can be exclusive.
+    /// Whether a deal of people can be exclusive, so that one lane at a time uses a person.
     pub(crate) owns: bool,
 }
 

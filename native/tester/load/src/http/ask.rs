@@ -201,7 +201,7 @@ impl Ask {
             statuses,
             length: expect.length,
             captures: captures(site.plan, site.block, &step.captures, From::new)?,
-            // A user's operations depend on its start.
+            // All operations of a user depend on the steps of `[start]`.
             fatal: site.block.operation.is_none(),
             headers: headers_expected,
             head,

@@ -1,4 +1,5 @@
-//! Checks of `fresh`: a page after an update proves nothing about rows that other users may change meanwhile.
+//! Checks of `fresh`, the texts that a page must have after an update. Such a page proves nothing
+//! about rows that other users may change meanwhile.
 
 use crate::compile_error::{CompileError, Result};
 use crate::scripted::texts_of;

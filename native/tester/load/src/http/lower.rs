@@ -110,7 +110,8 @@ impl Lower for Requests<'_> {
         self.ask(place, step, place.scenario.cookies)
     }
 
-    /// The requests of all operations in one deck. The row of each request is in the results of the scenario.
+    /// A program whose operations, all classes of requests, are dealt from one deck. Each class has
+    /// a row of the scenario.
     fn whole(&self, place: &Place<'_>) -> Result<Option<ProgramSpec<Request>>> {
         let Place { spec, scenario, .. } = place;
         if !spec.classes

@@ -154,7 +154,8 @@ impl Http {
             return Ok(None);
         };
         match head.status {
-            // Interim answers (RFC 9110 section 15.2), but 101 was not requested.
+            // Interim answers (RFC 9110 section 15.2). 101 is malformed, because it was not
+            // requested.
             100 | 102..=199 => return Ok(Some(head.length)),
             200..=599 => {}
             _ => return Err(Failure::Malformed),

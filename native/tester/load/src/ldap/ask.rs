@@ -189,7 +189,7 @@ impl Ask {
             fields,
             expects,
             captures: captures(plan, block, &step.captures, captured_attribute)?,
-            // A user's operations depend on its start.
+            // All operations of a user depend on the steps of `[start]`.
             fatal: block.operation.is_none(),
         })
     }

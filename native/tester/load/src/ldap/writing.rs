@@ -77,7 +77,7 @@ struct FilterPieces {
 }
 
 impl FilterPieces {
-    /// The encoded filter with these bytes for its fields.
+    /// The encoded filter whose fields are filled with these bytes.
     fn encoded(&self, fields: &[&[u8]]) -> Result<Vec<u8>> {
         if self.whole {
             return Ok(joined(&self.pieces, fields));
@@ -102,7 +102,7 @@ enum Piece {
 
 type Pieces = Vec<Piece>;
 
-/// The bytes of a text with these bytes for its fields.
+/// The bytes of a text whose fields are filled with these bytes.
 fn joined(pieces: &Pieces, fields: &[&[u8]]) -> Vec<u8> {
     let of = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),

@@ -207,7 +207,7 @@ pub(crate) struct Rules<R> {
 pub(crate) struct Compiled<R> {
     pub(crate) programs: Vec<Program<R>>,
     pub(crate) labels: Vec<Label>,
-    /// Cards of each branch, by deck.
+    /// For each deck, the number of cards of each branch.
     pub(crate) decks: Vec<Box<[u64]>>,
     pub(crate) pools: Vec<PoolPlan>,
 }

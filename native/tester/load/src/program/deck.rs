@@ -12,7 +12,7 @@ pub(crate) struct Deck {
 }
 
 impl Deck {
-    /// A deck with as many cards of each branch.
+    /// A deck in which each branch has as many cards as its weight.
     pub(crate) fn new(weights: &[u64]) -> Self {
         let cards = weights.iter().zip(0u16..);
         let cards = cards.flat_map(|(&weight, branch)| std::iter::repeat_n(branch, weight as usize));

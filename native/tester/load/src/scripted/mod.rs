@@ -59,7 +59,8 @@ impl Running {
         Report { request, rest, user, iteration, rows, captured, ..Report::default() }
     }
 
-    /// Draws rows and values for the following steps; the lane has `taken` a person to add. Nothing is sent.
+    /// Draws rows and values for the following steps; `taken` is the person that the lane is to
+    /// add. Nothing is sent.
     #[inline]
     pub(crate) fn prepare(
         &mut self,

@@ -91,7 +91,8 @@ impl<P: Protocol> Lane<P> {
         self.unanswered(failure, turn, now_ns)
     }
 
-    /// Sends the farewell, closes, and returns the time after closing.
+    /// Sends the protocol's farewell (such as an unbind request), closes, and returns the time
+    /// after closing.
     pub(super) fn close(&mut self, slot: Slot, context: &mut Context<P>) -> u64 {
         let started_ns = now_ns();
         let outcome = self.say_farewell(context);

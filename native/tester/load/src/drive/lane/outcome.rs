@@ -138,7 +138,8 @@ impl<P: Protocol> Lane<P> {
         }
         let due_ns = match due_ns {
             0 if slot == self.cursor.counted => began_ns,
-            // If a step is counted, no window waits for the end of the whole pass.
+            // No window waits for the end of a pass of which only a step is counted, so the pass
+            // belongs to the present window.
             0 => now_ns,
             due_ns => due_ns,
         };
