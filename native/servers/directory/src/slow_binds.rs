@@ -186,7 +186,7 @@ impl SlowBinds {
         }
         let mut state = self.state();
         state.threads -= 1;
-        // A remaining thread will take the waiting checks.
+        // If a thread remains, it takes the waiting checks.
         let lost = if state.threads == 0 { mem::take(&mut state.waiting) } else { BTreeMap::new() };
         drop(state);
         self.mailboxes.send(lost.into_values().map(|(id, _)| (id, Outcome::Unable)));

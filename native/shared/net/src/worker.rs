@@ -91,7 +91,7 @@ pub const OUT_BYTES: usize = 2 * FLUSH_BYTES;
 
 struct Worker<S: Service> {
     turn: TurnContext<S>,
-    /// What other threads have done for connections of this thread.
+    /// The outcomes of other threads' work for connections of this thread.
     outcomes: Outcomes<S::Outcome>,
     poll: Poll,
     acceptor: Acceptor,

@@ -103,7 +103,8 @@ impl Engine {
         Snapshot::new(py, drained)
     }
 
-    /// Drains at the edge of a window: later snapshots keep operations apart that were due before it.
+    /// Drains at the edge of a window. Later snapshots keep operations apart that were due before
+    /// this cut.
     fn cut(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let drained = py.detach(|| self.lock().cut()).map_err(engine_error)?;
         Snapshot::new(py, drained)

@@ -83,9 +83,9 @@ impl FileSet {
         Ok(FileChecker(self.file(i)?.checker()))
     }
 
-    /// Writes the files below a folder, and `<name>.manifest` with their sizes and digests. Existing files
-    /// are kept, so another call resumes an interrupted writing. `progress` gets the number of bytes that are
-    /// there so far.
+    /// Writes the files below a folder, and `<name>.manifest` with their sizes and digests.
+    /// Existing files are kept, so another call resumes an interrupted writing. `progress` gets the
+    /// number of bytes of complete files so far.
     #[pyo3(signature = (docroot, progress=None))]
     fn write(&self, py: Python<'_>, docroot: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
         run(py, progress, |tell| write(&self.0, &docroot, tell))
@@ -114,8 +114,9 @@ impl FileChecker {
         self.0.fed()
     }
 
-    /// The first byte at which the ended body differs from the file; None if they are equal. It is the body's
-    /// length if only the file's end is missing, and the file's size if the body goes on after it.
+    /// The first byte at which the ended body differs from the file; None if they are equal. This
+    /// index is the body's length if only the file's end is missing, and the file's size if the
+    /// body is longer than the file.
     fn finish(&self) -> Option<u64> {
         self.0.finish()
     }

@@ -52,8 +52,8 @@ impl NullResponder {
 }
 
 /// Exchanges bytes with a `NullResponder` as fast as one thread can, over open connections, or with
-/// `reconnects` over a new connection for each operation. Any other server works that answers this request with
-/// so many bytes.
+/// `reconnects` over a new connection for each operation. In place of a `NullResponder`, any server
+/// can be used that answers this request with `response_bytes` bytes.
 ///
 /// Returns operations, seconds, cpu_ns of this side's thread, and p50_ns, p99_ns and max_ns of the first
 /// connection's operations.

@@ -41,8 +41,8 @@ mod web_server;
 /// fields are described at the Rust types that read them. An unknown or missing field is an `EngineError`
 /// that names the field.
 ///
-/// A `progress` is called in the calling thread, about ten times a second, with the amount of finished work.
-/// What it raises stops the work and is raised again, and so is Ctrl-C.
+/// A `progress` is called in the calling thread, about ten times a second, with the amount of
+/// finished work. An exception of `progress`, or Ctrl-C, stops the work and is raised again.
 #[pyo3::pymodule(name = "_engine")]
 mod module {
     #[pymodule_export]

@@ -12,8 +12,9 @@ use crate::upd::expected;
 
 /// The personalized site, served by threads of this process from a user-property database (UPD).
 ///
-/// `config_json` is a `site::Config`. `expected_json` has "size" and "digest", both optional: the expected
-/// manifest of the UPD. `stop` also stores pending changes; the database is one file again after it.
+/// `config_json` is a `site::Config`. `expected_json` has "size" and "digest", both optional: the
+/// expected manifest of the UPD. `stop` also stores pending changes; afterwards the database is a
+/// single file again.
 #[pyclass(frozen, extends = EmbeddedServer, module = "sitebench._engine")]
 pub struct Site {
     manifest: Manifest,

@@ -35,13 +35,14 @@ pub struct Steps {
 pub struct Step {
     /// begin, begin pass, open, ask, wait, await row, close or end.
     does: &'static str,
-    /// The recorded operation and step; at "end", those of the whole operation. At "begin" only if the whole
-    /// operation is counted; at "begin pass" always: a pass is an operation whose time includes its think
-    /// times.
+    /// The operation and the step under which the action is recorded. At "end" this is the row of
+    /// the whole operation; so it is at "begin", but only if the whole operation is counted. At
+    /// "begin pass" it is always set: a pass is an operation whose time includes its think times.
     row: Option<(String, String)>,
     /// Index of the user's connection.
     connection: usize,
-    /// How long to "wait", or to "await row": a row that no other user has alone.
+    /// The seconds of a "wait", or of an "await row": a pause while other users hold all rows of
+    /// the data.
     seconds: f64,
     /// The first failure of the operation, at its "end".
     kind: Option<String>,

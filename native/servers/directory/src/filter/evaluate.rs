@@ -158,7 +158,8 @@ impl CompiledFilter {
         let Some(forms) = list.prepare(schema, values, form, budget) else { return false };
         match *test {
             Test::Equal { matching, normal, .. } => forms.holds(matching, normal.of(&self.bytes)),
-            // The forms are sorted, so if any form is accepted, the first or the last is.
+            // The forms are sorted, so if the comparison accepts any form, it accepts the first or
+            // the last form.
             Test::Ordered { matching, normal, accepts } => {
                 let mut ends = forms.iter().next().into_iter().chain(forms.iter().next_back());
                 ends.any(|form| accepts(compare(matching, form, normal.of(&self.bytes))))

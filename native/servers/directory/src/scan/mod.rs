@@ -1,5 +1,5 @@
-//! A running search. It can be suspended after every few entries and resumed, even if entries were added and
-//! removed meanwhile.
+//! A running search. It runs in strides: a stride evaluates a few entries and sends the entries
+//! that match. Entries may be added and removed between two strides.
 
 mod render;
 mod searches;

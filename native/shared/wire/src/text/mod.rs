@@ -74,8 +74,9 @@ pub fn prepare_numeric(value: &[u8], out: &mut Vec<u8>) {
     out.extend(value.iter().filter(|&&byte| byte != b' '));
 }
 
-/// Appends `value` without spaces and hyphens, in lower case: telephoneNumberMatch (RFC 4518 section
-/// 2.6.3). Returns whether `value` has any other character: OpenLDAP takes a value without one as invalid.
+/// Appends `value` without spaces and hyphens, in lower case: telephoneNumberMatch (RFC 4518
+/// section 2.6.3). Returns false if `value` has spaces and hyphens only: OpenLDAP refuses such a
+/// value as invalid.
 pub fn prepare_telephone(value: &[u8], out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let significant = value.iter().filter(|&&byte| byte != b' ' && byte != b'-');
