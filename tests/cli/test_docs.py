@@ -51,20 +51,6 @@ def test_schema_of_scenario_files_is_printed_for_editors() -> None:
     assert "_engine" not in (ROOT / "docs/scenarios.md").read_text()
 
 
-def test_unknown_page_is_refused_with_the_most_similar_name() -> None:
-    ran = in_process("docs", "verdct").check(2)
-    assert ran.err == (
-        "sitebench: there is no page 'verdct'\n"
-        "  did you mean verdict? `sitebench docs` lists all of them\n"
-    )
-    assert in_process("docs", "xyzzy").err.endswith("\n  `sitebench docs` lists all of them\n")
-
-
-@pytest.mark.parametrize("page", ["../pyproject", "/etc/passwd", "examples/../mkdocs.yml"])
-def test_docs_refuses_files_that_are_not_pages(page: str) -> None:
-    assert in_process("docs", page).code == 2
-
-
 def test_printed_scenario_example_is_valid(tmp_path: Path) -> None:
     ran = in_process("ps", "example").check(0)
     (tmp_path / "site.toml").write_text(ran.out)

@@ -83,10 +83,3 @@ def test_run_file_without_a_command_is_refused(tmp_path: Path) -> None:
     in_process("resume", str(tmp_path / "run")).check(
         2, "has no sitebench command", "if a Python program wrote it, run that program again"
     )
-
-
-def test_resume_without_run_file_is_refused(tmp_path: Path) -> None:
-    ran = in_process("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path).check(2)
-    assert ran.err.startswith("sitebench: no run file at typo\n")
-    in_process("ils", "sweep", "--resume", cwd=tmp_path).check(2, "--resume needs a run file")
-    assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl  # type: ignore[import-untyped]
-import pytest
 from msgspec.structs import replace
 
 from sitebench.monitor.use import InterfaceUse
@@ -132,44 +131,6 @@ def test_what_if_lines_have_half_and_double_inputs() -> None:
     found = {each["case"]: each for each in planned("ps", "--pages-per-s", "43.5")["what_if"]}
     assert found["half the active share"]["community"] == 54_375
     assert found["double the seconds per page"]["simultaneous"] == 2_175
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (("ps", "--pages-per-s", "0"), "rate '0' is not above zero"),
-        (("ps", "--active", "0%"), "--active 0%"),
-        (("ps", "--active", "101%"), "--active 101%"),
-        (("ps", "--active", "4"), "unknown share '4'"),
-        (("ps", "--view-time=-5s"), "unknown duration '-5s'"),
-        (("ps", "--view-time", "0s"), "a time of 0s"),
-        (("ps", "--headroom", "100%"), "headroom 1"),
-        (("ils", "--cores", "1" + "0" * 20, "--objective", "p99<1s"), "000 cores"),
-        (("ps", "--community", "0"), "size '0'"),
-        (("ps", "--objective", "quick"), "unknown metric 'quick'"),
-        (("ps", "--objective", "p99<1ms"), "idle machine takes"),
-        (("ps", "--objective", "failures<1%"), "cannot be estimated from rates"),
-        (("ps", "--preset", "paper-2500", "--pages-per-s", "3"), "rates are given more than once"),
-        (("ps", "--community", "100m"), "more than twice"),
-        (("ps", "--target", "embedded"), "--target needs RUN"),
-        (("ps", "no-such-file"), "no run file at no-such-file"),
-        (("ils", "--rates", "lookup=0"), "rate '0' is not above zero"),
-        (("ils", "--rates", "lookup=900"), "no rate for connect"),
-        (("ils", "--mix", "lookup=0"), "a session without operations"),
-        (("ils", "--mix", "lookup=6,dance=1"), "no rate for dance"),
-        (("ils", "--session=-20m"), "unknown duration '-20m'"),
-        (("ils", "--size", "7"), "no rates at 7 people"),
-        (("ils", "--xlsx", "/no/such/folder/plan.xlsx"), "cannot write"),
-    ],
-)
-def test_impossible_plan_is_refused_in_one_line_with_a_remedy(
-    argv: tuple[str, ...], message: str
-) -> None:
-    ran = in_process("plan", *argv).check(2)
-    first, remedy = ran.err.strip().splitlines()
-    assert first.startswith("sitebench: ")
-    assert message in first
-    assert remedy.startswith("  ")
 
 
 def test_run_without_a_suite_advises_how_to_measure_it(tmp_path: Path) -> None:

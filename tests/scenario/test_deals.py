@@ -1,18 +1,12 @@
 """Rows that are dealt once or to one user at a time: the behaviour and messages without a row."""
 
-import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ils_bench.targets.ldap_directory import LdapDirectory
-from sitebench.system.network import free_port
-from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
-from tests.scenario.test_workers import worker
-from tests.support.cli import Ran, in_process
-from tests.support.locusts import run_locust
+from tests.scenario.people import BASE, Place, a_place, write_accounts
 
 ROWS = 400
 ONCE = f"""
@@ -34,26 +28,15 @@ LOAD = ("--users", "4", "--threads", "2", "--warmup", "0s", "--json")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    write_accounts(tmp_path, ROWS)
-    (tmp_path / "once.toml").write_text(ONCE)
-    return tmp_path
-
-
-@pytest.fixture
-def directory(folder: Path) -> Iterator[LdapDirectory]:
-    with LdapDirectory(0, ldif=write_ldif(folder, ROWS), suffix=SUFFIX) as found:
-        yield found
-
-
-def run(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
-    argv = ("ils", "run", "once.toml", "--target", directory.url, *LOAD, *more)
-    return in_process(*argv, cwd=folder)
+def place(tmp_path: Path) -> Iterator[Place]:
+    with a_place(tmp_path, ROWS) as opened:
+        opened.write(ONCE)
+        yield opened
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_window_ends_with_the_last_row(client: str, folder: Path, directory: LdapDirectory) -> None:
-    (point,) = run(folder, directory, "--measure", "60s", "--client", client).check(0).objects
+def test_window_ends_with_the_last_row(client: str, place: Place) -> None:
+    point = place.run(*LOAD, "--measure", "60s", "--client", client).point
     measured_s = point["measure_s"]
     # Operations that end while users are still starting belong to no window.
     assert ROWS - 100 < point["operations"] <= ROWS
@@ -67,8 +50,8 @@ def test_window_ends_with_the_last_row(client: str, folder: Path, directory: Lda
     assert "--measure" in warning["remedy"]
 
 
-def test_arrivals_without_a_free_row_are_not_late(folder: Path, directory: LdapDirectory) -> None:
-    (point,) = run(folder, directory, "--measure", "60s", "--rate", "300").objects
+def test_arrivals_without_a_free_row_are_not_late(place: Place) -> None:
+    (point,) = place.run(*LOAD, "--measure", "60s", "--rate", "300").objects
     assert (point["failures"], point["operations"]) == (0, pytest.approx(ROWS, abs=8))
     assert point["queue_end"] == {"backlog": 0, "in_flight": 0}
     # Arrivals due before the window ended in it. Without rows 300 come each second.
@@ -81,75 +64,48 @@ def test_arrivals_without_a_free_row_are_not_late(folder: Path, directory: LdapD
     assert point["valid"] or late, point
 
 
-def test_percentile_is_unknown_for_lack_of_rows(folder: Path, directory: LdapDirectory) -> None:
-    (point,) = run(folder, directory, "--measure", "1s", "--until", "p99:5%").objects
+def test_percentile_is_unknown_for_lack_of_rows(place: Place) -> None:
+    (point,) = place.run(*LOAD, "--measure", "1s", "--until", "p99:5%").objects
     (warning,) = [each for each in point["warnings"] if each["kind"] == "not-known"]
     assert warning["message"] == "p99 was not known to 5% when the data were used up"
     assert warning["remedy"] == "give the file more rows, or ask for less"
 
 
-def test_data_that_outlast_the_window_cause_no_warning(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    text = ONCE.replace('"5ms"', '"50ms"')
-    (folder / "once.toml").write_text(text)
-    (point,) = run(folder, directory, "--measure", "500ms").objects
+def test_data_that_outlast_the_window_cause_no_warning(place: Place) -> None:
+    place.write(ONCE.replace('"5ms"', '"50ms"'))
+    (point,) = place.run(*LOAD, "--measure", "500ms").objects
     assert not [each for each in point["warnings"] if each["kind"] == "data-used-up"]
 
 
-def test_advice_is_given_if_data_are_exhausted_in_the_warm_up(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    argv = ("ils", "run", "once.toml", "--target", directory.url, "--users", "4", "--threads", "1")
-    ran = in_process(*argv, "--warmup", "60s", "--measure", "1s", cwd=folder)
+def test_advice_is_given_if_data_are_exhausted_in_the_warm_up(place: Place) -> None:
+    ran = place.run(*LOAD, "--warmup", "60s", "--measure", "1s")
     assert ran.code != 0
     assert "before anything was measured" in ran.err
     assert "give the file more rows, or warm up for less time (--warmup 0s)" in ran.err
 
 
-LOCUST = ("-f", str(Path(__file__).parents[2] / "locustfiles/ils.py"), "--headless")
-
-
-def locust(folder: Path, directory: LdapDirectory, *more: str) -> Ran:
-    where = ("--target", directory.url, "--scenario", "once.toml", "--warmup", "0s")
-    argv = (*LOCUST, *where, "--only-summary", "--json", *more)
-    return run_locust(*argv, cwd=folder)
-
-
-def test_advice_is_given_if_data_end_before_a_window_without_warm_up(
-    folder: Path, directory: LdapDirectory
-) -> None:
-    write_accounts(folder, 4)
+def test_advice_is_given_if_data_end_before_a_window_without_warm_up(place: Place) -> None:
+    write_accounts(place.folder, 4)
     # The first user has used all rows seconds before the last user starts, and so before the
     # window.
-    ran = locust(folder, directory, "-u", "20", "-r", "5", "--measure", "1s")
+    ran = place.locust("-u", "20", "-r", "5", "--warmup", "0s", "--measure", "1s")
     assert ran.code != 0
     assert "before anything was measured" in ran.err
     assert "give the file more rows" in ran.err
     assert "--warmup" not in ran.err
 
 
-def test_locust_test_ends_with_the_last_row(folder: Path, directory: LdapDirectory) -> None:
-    ran = locust(folder, directory, "-u", "4").check(0)
+def test_locust_test_ends_with_the_last_row(place: Place) -> None:
+    ran = place.locust("-u", "4", "--warmup", "0s", "--json").check(0)
     counted = {each["name"]: each["num_requests"] for each in json.loads(ran.out)}
     assert counted["search"] == ROWS
     assert "data used up after " in ran.err
 
 
-def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
+def test_workers_share_the_rows(place: Place) -> None:
     # Slow, because operations that end before all users have started belong to no window.
-    (folder / "once.toml").write_text(ONCE.replace('"5ms"', '"20ms"'))
-    others = [folder / name for name in ("one", "two")]
-    port = free_port()
-    with contextlib.ExitStack() as running:
-        for each in others:
-            each.mkdir()
-            write_accounts(each, ROWS)
-            running.enter_context(worker(each, port))
-        workers = ("--workers", "2", "--bind", f"127.0.0.1:{port}", "--measure", "60s")
-        argv = ("ils", "run", "once.toml", "--target", directory.url, *LOAD, *workers)
-        ran = in_process(*argv, cwd=folder)
-    point = ran.point
+    place.write(ONCE.replace('"5ms"', '"20ms"'))
+    point = place.with_workers(*LOAD, "--measure", "60s").point
     # The rows of one worker are half of all rows; without sharing there would be twice as many.
     assert ROWS / 2 < point["operations"] <= ROWS
     assert point["measure_s"] < 20
@@ -157,11 +113,10 @@ def test_workers_share_the_rows(folder: Path, directory: LdapDirectory) -> None:
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
-def test_waits_for_rows_are_reported(client: str, folder: Path, directory: LdapDirectory) -> None:
-    text = ONCE.replace('"once"', '"exclusive"').replace('"5ms"', '"50ms"')
-    (folder / "once.toml").write_text(text)
-    write_accounts(folder, 2)
-    (point,) = run(folder, directory, "--measure", "1s", "--client", client).objects
+def test_waits_for_rows_are_reported(client: str, place: Place) -> None:
+    place.write(ONCE.replace('"once"', '"exclusive"').replace('"5ms"', '"50ms"'))
+    write_accounts(place.folder, 2)
+    (point,) = place.run(*LOAD, "--measure", "1s", "--client", client).objects
     assert point["failures"] == 0
     assert point["operations"] > 10
     (warning,) = [each for each in point["warnings"] if each["kind"] == "rows-held"]
@@ -171,7 +126,7 @@ def test_waits_for_rows_are_reported(client: str, folder: Path, directory: LdapD
         assert point["service_us"]["mean"] < 50_000
 
 
-def test_users_with_a_row_each_do_not_wait(folder: Path, directory: LdapDirectory) -> None:
-    (folder / "once.toml").write_text(ONCE.replace('"once"', '"exclusive"'))
-    (point,) = run(folder, directory, "--measure", "600ms").objects
+def test_users_with_a_row_each_do_not_wait(place: Place) -> None:
+    place.write(ONCE.replace('"once"', '"exclusive"'))
+    (point,) = place.run(*LOAD, "--measure", "600ms").objects
     assert not [each for each in point["warnings"] if each["kind"] == "rows-held"]

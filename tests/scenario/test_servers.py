@@ -31,7 +31,10 @@ change.replace.telephoneNumber = "+1 {{random:10:0-9}}"
 """
 
 
-def mixed(start: Callable[[Path], AbstractContextManager[Foreign]], folder: Path) -> None:
+Start = Callable[[Path], AbstractContextManager[Foreign]]
+
+
+def mixed(start: Start, folder: Path) -> None:
     servers.accounts(folder)
     with start(folder) as server:
         (folder / "mix.toml").write_text(MIX.format(base=server.base, named=server.named))
@@ -64,15 +67,6 @@ def test_mix_runs_on_openldap(tmp_path: Path) -> None:
 
 
 @pytest.mark.servers
-def test_mix_runs_on_389_ds(tmp_path: Path) -> None:
-    mixed(servers.ds389, tmp_path)
-
-
-@pytest.mark.servers
-def test_mix_runs_on_samba(tmp_path: Path) -> None:
-    mixed(servers.samba, tmp_path)
-
-
-@pytest.mark.servers
-def test_mix_runs_on_apacheds(tmp_path: Path) -> None:
-    mixed(servers.apacheds, tmp_path)
+@pytest.mark.parametrize("start", [servers.ds389, servers.samba, servers.apacheds])
+def test_mix_runs_on_a_directory_of_another_vendor(start: Start, tmp_path: Path) -> None:
+    mixed(start, tmp_path)

@@ -33,8 +33,69 @@ def series(results: list[PointResult]) -> list[Series]:
     return found
 
 
+def reason_without_efficiency(*results: PointResult) -> str:
+    """Return the reason for which the one program has no SPICE efficiency."""
+    workloads = by_workload(results)
+    assert analysis.efficiencies(workloads) == {}
+    (reason,) = analysis.not_compared(workloads)
+    return reason
+
+
+def reason_without_prediction(*results: PointResult) -> str:
+    predictions, (reason,) = analysis.predictions(by_workload(results))
+    assert predictions == []
+    return reason
+
+
+def prediction(*results: PointResult) -> analysis.Prediction:
+    (found,), failed = analysis.predictions(by_workload(results))
+    assert failed == []
+    return found
+
+
+def useful(*repeats: PointResult) -> bool | None:
+    (point,) = series([*repeats])
+    return analysis.useful(point)
+
+
+def useful_clients(*results: PointResult) -> int:
+    """Return the number of clients at the useful peak."""
+    best = analysis.useful_peak(series([*results]))
+    assert best is not None
+    return best.clients
+
+
+def webbench1(
+    users: int = 12, *, static: float = 1_401, light: float = 344, heavy: float = 48
+) -> list[PointResult]:
+    """Return the workloads of WebBench 1.0, by default those of 1997's ProLiant 5000 2P."""
+    rates = {"static": static, "light": light, "heavy": heavy}
+    return [a_result(f"webbench1-{name}", users, rate) for name, rate in rates.items()]
+
+
 def invalid(result: PointResult) -> PointResult:
     return replace(result, verdict=Verdict("generator", False, "the load generator was full"))
+
+
+def unsettled(result: PointResult) -> PointResult:
+    return replace(result, verdict=Verdict(Bound.UNSETTLED, False, "it still changed"))
+
+
+def at_rate(result: PointResult, per_s: float) -> PointResult:
+    """Return a result whose requests arrived at a rate."""
+    return replace(result, spec=replace(result.spec, rate=per_s))
+
+
+def kept(result: PointResult) -> PointResult:
+    """Return a result with a rate that was set and kept."""
+    verdict = Verdict(Bound.SCHEDULE, True, "the schedule's rate was kept")
+    return replace(at_rate(result, result.figures["requests_per_s"]), verdict=verdict)
+
+
+def setting(result: PointResult, **settings: str) -> PointResult:
+    """Return a result with other settings."""
+    spec = replace(result.spec, settings={**result.spec.settings, **settings})
+    return replace(result, spec=spec)
 
 
 def test_stages_of_1997_are_separated_where_latency_becomes_linear() -> None:
@@ -77,9 +138,8 @@ def test_rate_that_still_rises_has_one_stage() -> None:
 
 
 def test_peak_states_its_number_of_clients_and_is_never_an_invalid_point() -> None:
-    results = a_sweep(STATIC, PROLIANT_5000_1P)
-    unsettled = replace(a_result(STATIC, 240, 9_000), verdict=Verdict("unsettled", False, "drifts"))
-    best = analysis.peak_of(series([*results, unsettled]))
+    drifting = unsettled(a_result(STATIC, 240, 9_000))
+    best = analysis.peak_of(series([*a_sweep(STATIC, PROLIANT_5000_1P), drifting]))
     assert best is not None
     assert best.spec.users == 96
 
@@ -92,45 +152,30 @@ def test_rate_limited_by_the_generator_is_a_lower_bound_of_the_peak() -> None:
 
 def test_points_limited_by_the_generator_are_left_out_of_curves() -> None:
     results = [*a_sweep(STATIC, {1: 100, 4: 300}), invalid(a_result(STATIC, 8, 900))]
-    assert [each.clients for each in analysis.curve(series(results))] == [1, 4]
-    best = analysis.useful_peak(series(results))
-    assert best is not None
-    assert best.clients == 4
+    assert [point.clients for point in analysis.curve(series(results))] == [1, 4]
+    assert useful_clients(*results) == 4
 
 
 def test_peak_is_useful_only_if_clients_are_served_fairly() -> None:
     unfair = a_result(STATIC, 4, 2_000, counts=(1_900, 1_900, 100, 100))
-    results = [a_result(STATIC, 2, 1_500), unfair]
-    assert analysis.useful(series([unfair])[0]) is False
-    best = analysis.useful_peak(series(results))
-    assert best is not None
-    assert best.clients == 2
+    assert useful(unfair) is False
+    assert useful_clients(a_result(STATIC, 2, 1_500), unfair) == 2
 
 
 def test_peak_with_a_few_starved_clients_is_not_useful() -> None:
     # Two of fifty: a coefficient of variation of 20 %.
     starved = a_result(STATIC, 50, 1_332, counts=(*(2,) * 2, *(280,) * 48))
     assert starved.figures["clients"]["variation"] == pytest.approx(0.2, abs=0.01)
-    assert analysis.useful(series([starved])[0]) is False
-
-
-def test_peak_with_one_failure_in_a_hundred_is_not_useful() -> None:
-    failing = a_result(STATIC, 1, 400, latency_ms=0.3, lost=80)
-    assert analysis.useful(series([failing])[0]) is False
-    few = a_result(STATIC, 1, 400, latency_ms=0.3, lost=4)
-    assert analysis.useful(series([few])[0]) is True
+    assert useful(starved) is False
 
 
 def test_peak_is_useful_only_if_clients_have_no_pauses() -> None:
     slow = a_result(STATIC, 4, 2_000, latency_ms=1_500)
-    best = analysis.useful_peak(series([a_result(STATIC, 2, 1_500), slow]))
-    assert best is not None
-    assert best.clients == 2
+    assert useful_clients(a_result(STATIC, 2, 1_500), slow) == 2
 
 
 def test_too_few_requests_per_client_leave_fairness_unknown() -> None:
-    few = a_result(STATIC, 4, 2_000, counts=(10, 10, 10, 10))
-    assert analysis.useful(series([few])[0]) is None
+    assert useful(a_result(STATIC, 4, 2_000, counts=(10, 10, 10, 10))) is None
 
 
 def test_efficiencies_are_given_for_every_program_with_a_static_test() -> None:
@@ -148,77 +193,43 @@ def test_efficiencies_are_given_for_every_program_with_a_static_test() -> None:
 
 def test_heavy_workload_is_predicted_from_static_and_light() -> None:
     """1997's ProLiant 5000 2P: 48.9 requests/s predicted, 48 printed."""
-    results = [
-        *a_sweep("webbench1-static", {120: 1_401}),
-        *a_sweep("webbench1-light", {56: 344}),
-        *a_sweep("webbench1-heavy", {56: 48}),
-    ]
-    (made,), failed = analysis.predictions(by_workload(used_up(results)))
-    assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
-    assert made.off == pytest.approx(0.019, abs=1e-3)
-    assert failed == []
+    heavy = prediction(*used_up(webbench1()))
+    assert heavy.requests_per_s == pytest.approx(48.9, abs=0.05)
+    assert heavy.off == pytest.approx(0.019, abs=1e-3)
 
 
 def test_rates_without_consistent_costs_are_reported() -> None:
-    results = [
-        *a_sweep("webbench1-static", {12: 100}),
-        *a_sweep("webbench1-light", {12: 2_000}),
-        *a_sweep("webbench1-heavy", {12: 48}),
-    ]
-    made, (why,) = analysis.predictions(by_workload(used_up(results)))
-    assert made == []
-    assert "one bottleneck did not limit both" in why
+    reason = reason_without_prediction(*used_up(webbench1(static=100, light=2_000)))
+    assert "one bottleneck did not limit both" in reason
 
 
 def test_failed_prediction_names_workloads_without_a_used_up_resource() -> None:
-    results = [
-        *map(invalid, a_sweep("webbench1-static", {12: 1_401})),
-        *a_sweep("webbench1-light", {12: 344}),
-        *a_sweep("webbench1-heavy", {12: 48}),
-        *map(invalid, a_sweep("spice-static", {12: 1_153})),
-        *a_sweep("spice-cgi", {12: 344}),
-    ]
-    found = by_workload(results)
-    made, failed = analysis.predictions(found)
-    assert made == []
+    static, *others = webbench1()
+    spice = [invalid(a_result("spice-static", 12, 1_153)), a_result("spice-cgi", 12, 344)]
     limited = "has no valid point that a used-up resource limited"
     every = "webbench1-static, webbench1-light, webbench1-heavy"
-    assert failed == [f"webbench1-heavy: {every} {limited}"]
-    made, failed = analysis.predictions(by_workload([results[0], *used_up(results[1:3])]))
-    assert failed == [f"webbench1-heavy: webbench1-static {limited}"]
+    reason = reason_without_prediction(invalid(static), *others, *spice)
+    assert reason == f"webbench1-heavy: {every} {limited}"
+    reason = reason_without_prediction(invalid(static), *used_up(others))
+    assert reason == f"webbench1-heavy: webbench1-static {limited}"
     assert analysis.not_compared(by_workload(a_sweep("spice-cgi", {12: 344}))) == []
 
 
 def test_peak_below_a_lower_bound_of_another_point_is_not_a_peak() -> None:
     """Peaks of 100 % were printed beside a static test of at least 20,000 at 16 clients."""
     static = [a_result("spice-static", 1, 5_000), invalid(a_result("spice-static", 16, 20_000))]
-    results = [*static, *a_sweep("spice-cgi", {1: 2_000, 16: 5_000})]
-    found = by_workload(results)
-    assert analysis.efficiencies(found) == {}
-    (told,) = analysis.not_compared(found)
-    assert "at least 20,000/s, so it keeps at most 25.0%" in told
+    reason = reason_without_efficiency(*static, *a_sweep("spice-cgi", {1: 2_000, 16: 5_000}))
+    assert "at least 20,000/s, so it keeps at most 25.0%" in reason
     # In the opposite case the peak is a lower bound.
-    of_program = [*a_sweep("spice-static", {1: 5_000}), invalid(a_result("spice-cgi", 1, 1_000))]
-    (told,) = analysis.not_compared(by_workload(of_program))
-    assert "so keeps at least 20.0%" in told
-    both = [*static, invalid(a_result("spice-cgi", 1, 1_000))]
-    (told,) = analysis.not_compared(by_workload(both))
-    assert "it does at least 1,000/s, and spice-static at least 20,000/s" in told
+    program = invalid(a_result("spice-cgi", 1, 1_000))
+    assert "so keeps at least 20.0%" in reason_without_efficiency(static[0], program)
+    reason = reason_without_efficiency(*static, program)
+    assert "it does at least 1,000/s, and spice-static at least 20,000/s" in reason
     # A kept rate is not a limit of the load generator.
     both = [kept(a_result(f"spice-{name}", 1, 1_000)) for name in ("static", "cgi")]
-    (told,) = analysis.not_compared(by_workload(both))
-    assert "load generator" not in told
-    assert "spice-static at least 1,000/s" in told
-
-
-def undone(result: PointResult) -> PointResult:
-    return replace(result, verdict=Verdict(Bound.UNSETTLED, False, "it still changed"))
-
-
-def kept(result: PointResult) -> PointResult:
-    """Return a result with a rate that was set and kept."""
-    verdict = Verdict(Bound.SCHEDULE, True, "the schedule's rate was kept")
-    return replace(at_rate(result, result.figures["requests_per_s"]), verdict=verdict)
+    reason = reason_without_efficiency(*both)
+    assert "load generator" not in reason
+    assert "spice-static at least 1,000/s" in reason
 
 
 def test_peak_below_a_point_left_out_of_the_curve_is_not_a_peak() -> None:
@@ -226,15 +237,12 @@ def test_peak_below_a_point_left_out_of_the_curve_is_not_a_peak() -> None:
     program = used_up(a_sweep("spice-cgi", {1: 500, 16: 900}))
     slow = used_up([a_result("spice-static", 1, 1_000)])
     again = "spice-static did more where requests failed or nothing settled"
-    for above, why in (
+    for above, reason in (
         (a_result("spice-static", 16, 4_000, lost=800), again),
-        (undone(a_result("spice-static", 16, 4_000)), again),
+        (unsettled(a_result("spice-static", 16, 4_000)), again),
         (kept(a_result("spice-static", 16, 4_000)), "at least 4,000/s, so it keeps at most 22.5%"),
     ):
-        found = by_workload([*slow, above, *program])
-        assert analysis.efficiencies(found) == {}
-        (told,) = analysis.not_compared(found)
-        assert why in told
+        assert reason in reason_without_efficiency(*slow, above, *program)
     # A point slower than the peak changes nothing.
     failing = a_result("spice-static", 16, 900, lost=800)
     assert list(analysis.efficiencies(by_workload([*slow, failing, *program]))) == ["spice-cgi"]
@@ -260,33 +268,16 @@ def test_point_with_many_failures_is_not_a_peak() -> None:
 
 def test_mix_that_is_faster_with_tls_has_no_cost_of_tls() -> None:
     rates = {"spice-static": 5_000, "spice-inprocess": 307, "ecommerce-inprocess": 2_000}
-    results = [a_result(name, 36, rate) for name, rate in rates.items()]
-    made, (why,) = analysis.predictions(by_workload(used_up(results)))
-    assert made == []
-    assert "faster than it would be without TLS" in why
+    results = used_up(a_result(name, 36, rate) for name, rate in rates.items())
+    assert "faster than it would be without TLS" in reason_without_prediction(*results)
 
 
 def test_cost_of_tls_is_the_difference_of_the_e_commerce_test() -> None:
     """2000's iWS on one processor: 756.8 requests/s without TLS, 14.3 ms per request with TLS."""
-    results = [
-        *a_sweep("spice-static", {36: 1_153}),
-        *a_sweep("spice-inprocess", {8: 307}),
-        *a_sweep("ecommerce-inprocess", {36: 406}),
-    ]
-    (made,), _ = analysis.predictions(by_workload(used_up(results)))
-    assert made.requests_per_s == pytest.approx(756.8, abs=0.1)
-    assert "14.3 ms for each request over TLS" in made.finding
-
-
-def setting(result: PointResult, **settings: str) -> PointResult:
-    """Return a result with other settings."""
-    spec = replace(result.spec, settings={**result.spec.settings, **settings})
-    return replace(result, spec=spec)
-
-
-def at_rate(result: PointResult, per_s: float) -> PointResult:
-    """Return a result whose requests arrived at a rate."""
-    return replace(result, spec=replace(result.spec, rate=per_s))
+    rates = {"spice-static": 1_153, "spice-inprocess": 307, "ecommerce-inprocess": 406}
+    mix = prediction(*used_up(a_result(name, 36, rate) for name, rate in rates.items()))
+    assert mix.requests_per_s == pytest.approx(756.8, abs=0.1)
+    assert "14.3 ms for each request over TLS" in mix.finding
 
 
 def test_points_of_one_number_of_clients_have_no_stages() -> None:
@@ -307,40 +298,28 @@ def test_points_of_one_number_of_clients_have_no_stages() -> None:
 
 def test_requests_at_a_fixed_rate_are_not_the_peak_of_a_program() -> None:
     """With kept rates of 1,000/s and 100/s, a program had 10 % of the static rate."""
-    found = by_workload(
-        [
-            at_rate(a_result("spice-static", 16, 1_000, 1.0), 1_000),
-            at_rate(a_result("spice-cgi", 16, 100, 1.0), 100),
-        ]
-    )
-    assert analysis.efficiencies(found) == {}
+    rates = {"spice-static": 1_000, "spice-cgi": 100}
+    results = [at_rate(a_result(name, 16, rate, 1.0), rate) for name, rate in rates.items()]
+    assert analysis.efficiencies(by_workload(results)) == {}
 
 
 def test_workloads_with_different_settings_are_not_compared() -> None:
     """One run file may contain both: files without TLS, programs with TLS."""
     plain = a_sweep("spice-static", {1: 2_000, 8: 5_000})
     over_tls = [setting(each, tls="true") for each in a_sweep("spice-cgi", {1: 400, 8: 1_000})]
-    found = by_workload([*plain, *over_tls])
-    assert analysis.efficiencies(found) == {}
-    (told,) = analysis.not_compared(found)
-    assert "they were not measured alike: tls" in told
-    trio = [
-        *a_sweep("webbench1-static", {120: 1_401}),
-        *a_sweep("webbench1-light", {56: 344}),
-        *(setting(each, tls="true") for each in a_sweep("webbench1-heavy", {56: 48})),
-    ]
-    made, (why,) = analysis.predictions(by_workload(used_up(trio)))
-    assert made == []
-    assert "webbench1-heavy: they were not measured alike: tls" in why
+    reason = reason_without_efficiency(*plain, *over_tls)
+    assert "they were not measured alike: tls" in reason
+    *sources, heavy = used_up(webbench1())
+    reason = reason_without_prediction(*sources, setting(heavy, tls="true"))
+    assert "webbench1-heavy: they were not measured alike: tls" in reason
 
 
 def test_costs_are_those_of_the_peak_point() -> None:
     """The other of two windows with equally many clients may have had another limit."""
-    short, long = a_result("webbench1-light", 56, 300), a_result("webbench1-light", 56, 344)
-    long = replace(long, spec=replace(long.spec, measure_s=60.0))
-    others = [*a_sweep("webbench1-static", {120: 1_401}), *a_sweep("webbench1-heavy", {56: 48})]
-    (made,), _ = analysis.predictions(by_workload([short, *used_up([long, *others])]))
-    assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
+    static, light, heavy = used_up(webbench1())
+    long = replace(light, spec=replace(light.spec, measure_s=60.0))
+    mix = prediction(a_result("webbench1-light", 12, 300), static, long, heavy)
+    assert mix.requests_per_s == pytest.approx(48.9, abs=0.05)
 
 
 def test_fairness_is_given_for_one_client_and_unknown_for_few_requests() -> None:
@@ -371,46 +350,34 @@ def test_bound_not_above_the_peak_leaves_the_peak_unchanged() -> None:
 
 def test_reason_for_no_efficiency_names_the_missing_workload() -> None:
     static, program = a_sweep("spice-static", {1: 5_000}), a_sweep("spice-cgi", {1: 400})
-    for results, why in (
-        ([undone(a_result("spice-static", 1, 100)), *program], "spice-static has no valid point"),
-        (
-            [*map(invalid, static), undone(a_result("spice-cgi", 1, 100))],
-            "spice-static has no valid point",
-        ),
-        ([*static, undone(a_result("spice-cgi", 1, 100))], "it has no valid point"),
+    no_static, no_program = (unsettled(a_result(f"spice-{n}", 1, 100)) for n in ("static", "cgi"))
+    for results, reason in (
+        ([no_static, *program], "spice-static has no valid point"),
+        ([*map(invalid, static), no_program], "spice-static has no valid point"),
+        ([*static, no_program], "it has no valid point"),
         ([*static, *a_sweep("spice-cgi", {2: 400})], "no number of clients in common"),
     ):
-        (told,) = analysis.not_compared(by_workload(results))
-        assert why in told
+        assert reason in reason_without_efficiency(*results)
 
 
 def test_one_repeat_without_a_used_up_resource_prevents_a_prediction() -> None:
-    rates = {"webbench1-static": 1_401, "webbench1-light": 344, "webbench1-heavy": 48}
-    results = used_up(a_result(name, 12, rate) for name, rate in rates.items())
-    twice = [replace(each, spec=replace(each.spec, repeat=1)) for each in results]
-    (made,), _ = analysis.predictions(by_workload([*results, *twice]))
-    assert made.workload == "webbench1-heavy"
-    undecided = Verdict(Bound.UNDECIDED, True, "nothing was used up")
-    twice[0] = replace(twice[0], verdict=undecided)
-    made_now, (why,) = analysis.predictions(by_workload([*results, *twice]))
-    assert made_now == []
-    assert "webbench1-static has no valid point that a used-up resource limited" in why
+    results = used_up(webbench1())
+    first, *others = (replace(each, spec=replace(each.spec, repeat=1)) for each in results)
+    assert prediction(*results, first, *others).workload == "webbench1-heavy"
+    undecided = replace(first, verdict=Verdict(Bound.UNDECIDED, True, "nothing was used up"))
+    reason = reason_without_prediction(*results, undecided, *others)
+    assert "webbench1-static has no valid point that a used-up resource limited" in reason
 
 
 def test_prediction_uses_the_peak_points() -> None:
     """That a point of one client exhausts no resource is irrelevant if a hundred clients do."""
-    rates = {"webbench1-static": 1_401, "webbench1-light": 344, "webbench1-heavy": 48}
-    idle = [a_result(name, 1, rate / 10) for name, rate in rates.items()]
-    full = used_up(a_result(name, 100, rate) for name, rate in rates.items())
-    (made,), _ = analysis.predictions(by_workload([*idle, *full]))
-    assert made.workload == "webbench1-heavy"
+    idle = webbench1(1, static=140.1, light=34.4, heavy=4.8)
+    assert prediction(*idle, *used_up(webbench1(100))).workload == "webbench1-heavy"
 
 
 def test_fixed_rate_that_was_kept_is_a_lower_bound_of_the_peak() -> None:
     """The table of peaks had 800 @ 64 for a server with that fixed rate."""
-    kept = Verdict(Bound.SCHEDULE, True, "the schedule's rate was kept")
-    results = [replace(at_rate(a_result(STATIC, 64, 800, 1.0), 800), verdict=kept)]
-    assert peak_row(series(results))[0] == ">= 800 @ 64"
+    assert peak_row(series([kept(a_result(STATIC, 64, 800, 1.0))]))[0] == ">= 800 @ 64"
 
 
 @pytest.mark.parametrize(
@@ -428,7 +395,7 @@ def test_fair_clients_differ_by_at_most_a_quarter(counts: tuple[int, ...], alike
 
 
 def test_one_failure_in_a_thousand_is_allowed_and_a_few_more_are_not() -> None:
-    for lost, useful_ in ((19, True), (25, False)):
-        failing = series([a_result(STATIC, 1, 1_000, latency_ms=0.3, lost=lost)])
-        assert analysis.useful(failing[0]) is useful_
-        assert bool(analysis.curve(failing)) is useful_
+    for lost, allowed in ((19, True), (25, False)):
+        failing = a_result(STATIC, 1, 1_000, latency_ms=0.3, lost=lost)
+        assert useful(failing) is allowed
+        assert bool(analysis.curve(series([failing]))) is allowed

@@ -92,18 +92,6 @@ def test_vary_compares_persistent_connections_with_closed_ones(server: Server) -
     assert "connect" not in rows["true"]
 
 
-@pytest.mark.parametrize(("option", "text", "per"), [("", CLOSED, "user"), ("no-", KEPT, "step")])
-def test_file_that_contradicts_the_connection_option_is_refused(
-    option: str, text: str, per: str, tmp_path: Path
-) -> None:
-    (tmp_path / "own.toml").write_text(text)
-    argv = ("web", "run", "own.toml", "--target", "http://127.0.0.1:9", f"--{option}keepalive")
-    ran = in_process(*argv, cwd=tmp_path).check(2)
-    message, remedy = ran.err.splitlines()
-    assert "own.toml has its own setting of how long connections are kept" in message
-    assert f'per = "{per}" in its [connection.main]' in remedy
-
-
 # Counts of lanes equal the servers' logs: request by request, class by class.
 
 WORKLOAD = """

@@ -116,29 +116,3 @@ def test_user_defined_paths_are_not_probed_before_the_load(tmp_path: Path) -> No
             *("web", "run", "own.toml", "--target", server.url, *SHORT, "--json"), cwd=tmp_path
         )
     assert (ran.code, ran.objects[0]["failures"]) == (0, 0), ran.err
-
-
-WRONG = {
-    ("--path", "x"): ("--path: the path 'x' does not begin with '/'", "write '/x'"),
-    ("--path", "http://a/x"): ("the path 'http://a/x' does not", "write the path alone"),
-    ("--path", "/a b"): ("has a character that no request line can carry", "write it as %XX"),
-    ("--path", "/{x}"): ("has a character that no request line can carry", "write it as %XX"),
-    ("--path", "/"): ("embedded has no files to serve for /", "--target http://HOST:PORT"),
-    ("silicon-surf", "--path", "/"): (
-        "--path and 'silicon-surf' both describe",
-        "leave one of them out",
-    ),
-    ("own.toml", "--path", "/"): (
-        "own.toml and --path both describe the operations of users",
-        "leave",
-    ),
-}
-
-
-@pytest.mark.parametrize("argv", WRONG, ids=" ".join)
-def test_invalid_path_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('[[operation]]\nget = "/own"\n')
-    ran = in_process("web", "run", *argv, cwd=tmp_path).check(2)
-    for words in WRONG[argv]:
-        assert words in ran.err
-    assert [each.name for each in tmp_path.iterdir()] == ["own.toml"]

@@ -82,16 +82,8 @@ def test_curl_gets_every_file_unchanged(server: WebServer, docroot: Path, tmp_pa
     paths = [each.relative_to(docroot) for each in files(docroot)]
     config = "".join(f'url = "{server.url}/{each}"\noutput = "{each}"\n' for each in paths)
     (tmp_path / "urls").write_text(f"create-dirs\nfail\n{config}")
-    curl = required_program("curl")
-    run(
-        curl,
-        "--silent",
-        "--show-error",
-        "--config",
-        tmp_path / "urls",
-        "--output-dir",
-        tmp_path / "got",
-    )
+    fetch = (required_program("curl"), "--silent", "--show-error", "--config", tmp_path / "urls")
+    run(*fetch, "--output-dir", tmp_path / "got")
     assert len(paths) > 90
     for each in paths:
         assert (tmp_path / "got" / each).read_bytes() == (docroot / each).read_bytes(), each
@@ -102,14 +94,8 @@ def test_curl_gets_answers_as_http_requires(server: WebServer, docroot: Path) ->
     url = f"{server.url}/{asked.relative_to(docroot)}"
 
     def status(*arguments: str) -> str:
-        curl: list[str | Path] = [
-            required_program("curl"),
-            "--silent",
-            "--output",
-            "/dev/null",
-            "--write-out",
-        ]
-        return run(*curl, "%{http_code} %{size_download}", *arguments)
+        curl = (required_program("curl"), "--silent", "--output", "/dev/null")
+        return run(*curl, "--write-out", "%{http_code} %{size_download}", *arguments)
 
     modified = re.search(r"(?mi)^last-modified: (.+?)\s*$", run("curl", "--silent", "--head", url))
     assert modified is not None

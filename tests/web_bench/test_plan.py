@@ -97,11 +97,6 @@ def test_rates_that_imply_a_negative_cost_predict_no_mix() -> None:
     assert "need a request of negative cost" in " ".join(ran.out.split())
 
 
-@pytest.mark.parametrize("option", ["--cgi-share", "--line-efficiency"])
-def test_share_above_100_percent_is_refused(option: str) -> None:
-    in_process("plan", "web", option, "200%").check(2, f"{option} is 200%", "at most 100%")
-
-
 def test_users_of_a_network_line_follow_from_their_requests() -> None:
     """2,400 requests in 8 hours are five a minute."""
     mix = ("--session", "8h", "--mix", "webbench1-static=2400")
