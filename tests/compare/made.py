@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
@@ -88,12 +89,15 @@ def interleaved(
     path: Path,
     rates: Sequence[float],
     side: str,
-    more: Sequence[tuple[PointSpec, Sequence[float]]] = (),
+    spec: PointSpec | None = None,
+    *more: tuple[PointSpec, Sequence[float]],
+    facts: Mapping[str, object] = MappingProxyType({}),
     **other: Any,
 ) -> Path:
-    """Write one side of an interleaved comparison; `more` are points besides the lookup."""
-    manifest = {**MANIFEST, COMPARED: {"id": "one", "side": side, "value": f"value {side}"}}
-    return write_run(path, (a_spec(), rates), *more, manifest=manifest, **other)
+    """Write one side of an interleaved comparison; `more` are further points."""
+    compared = {"id": "one", "side": side, "value": f"value {side}", **facts}
+    points = ((spec or a_spec(), rates), *more)
+    return write_run(path, *points, manifest={**MANIFEST, COMPARED: compared}, **other)
 
 
 def noisy(n: int, rate: float, seed: int, noise: float = 0.01) -> list[float]:

@@ -23,7 +23,7 @@ from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
-from tests.support.programs import listens, required_program
+from tests.support.programs import required_program, running_server
 from tests.support.waiting import eventually
 
 PEOPLE = Spec(1_000, locales=("en_US",))
@@ -94,29 +94,17 @@ def directory(loss: float) -> Iterator[Directory]:
     """Run a slapd that loses a share of its CPU time at one of its addresses."""
     with tempfile.TemporaryDirectory(prefix="sitebench-slower-") as name:
         folder = Path(name)
-        config = _filled(folder)
         ports = free_port(), free_port()
         urls = [f"ldap://127.0.0.1:{port}" for port in ports]
-        argv = [*_ends_with_us(), find("slapd"), "-d", "0", "-f", str(config), "-h", " ".join(urls)]
-        more = {
-            "LD_PRELOAD": str(_library(folder)),
-            "SLOWER": str(loss / (1 - loss)),
-            "SLOWER_PORT": str(ports[1]),
-        }
-        with pinned(Cores.of_this_machine().target), undisturbed():
-            process = subprocess.Popen(
-                argv,
-                env={**os.environ, **more},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        try:
-            assert eventually(lambda: all(map(listens, ports)), within_s=60)
+        argv = [*_ends_with_us(), find("slapd"), "-d", "0", "-f", _filled(folder)]
+        env = {**os.environ, "LD_PRELOAD": str(_library(folder))}
+        env |= {"SLOWER": str(loss / (1 - loss)), "SLOWER_PORT": str(ports[1])}
+        # slapd listens at both addresses before it answers at one.
+        server = running_server([*argv, "-h", " ".join(urls)], ports[1], env=env)
+        with contextlib.ExitStack() as stack:
+            with pinned(Cores.of_this_machine().target), undisturbed():
+                stack.enter_context(server)
             yield Directory(*urls)
-        finally:
-            process.terminate()
-            process.wait(30)
 
 
 def _ends_with_us() -> list[str]:

@@ -3,9 +3,8 @@
 import contextlib
 import json
 import signal
-import sqlite3
-import subprocess
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from sitebench.errors import BadRunFile
 from sitebench.runs.runfile import RunFile
 from tests.compare.made import MANIFEST, interleaved, noisy, write_run
-from tests.support.cli import SITEBENCH, Ran, in_process, sitebench
+from tests.support.cli import SITEBENCH, in_process, sitebench
 from tests.support.points import a_spec
 from tests.support.waiting import eventually
 
@@ -21,16 +20,6 @@ COMMAND = (
     "ils run lookup --entries 100 --locales en_US --users {} --rate 100 --warmup 0s "
     "--measure 300ms --target-threads 1 --threads 1"
 )
-
-
-def one_line(ran: Ran, code: int = 2) -> str:
-    """Return the message of a failed command: one line and a remedy."""
-    assert ran.code == code
-    assert ran.out == ""
-    message, remedy = ran.err.strip().splitlines()
-    assert message.startswith("sitebench: ")
-    assert remedy.startswith("  ")
-    return message
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +62,6 @@ def test_fail_on_slower_sets_the_exit_code(runs: Path) -> None:
     assert slower.err.startswith("sitebench: lookup at 1k, 64 users: B is slower")
     assert in_process("compare", "b", "a", "--fail-on", "slower", cwd=runs).code == 0
     assert in_process("compare", "a", "c", "--fail-on", "slower", cwd=runs).code == 0
-    assert "'faster'" in one_line(in_process("compare", "a", "b", "--fail-on", "faster", cwd=runs))
 
 
 @pytest.mark.parametrize(
@@ -89,26 +77,26 @@ def test_fail_on_slower_sets_the_exit_code(runs: Path) -> None:
 )
 def test_inconclusive_comparison_has_its_own_exit_code(tmp_path: Path, b: str, why: str) -> None:
     same, add = noisy(10, 15_000, 2), (a_spec("add"), noisy(10, 5_100, 3))
-    interleaved(tmp_path / "a", noisy(10, 15_000, 1), "a", more=[add] if b == "less-b" else [])
-    made: dict[str, Any] = {
+    more = [add] if b == "less-b" else []
+    interleaved(tmp_path / "a", noisy(10, 15_000, 1), "a", None, *more)
+    sides: dict[str, dict[str, Any]] = {
         "few-b": {"rates": same[:4]},
-        "spoiled-b": {"rates": same, "spoiled": range(5)},
+        "spoiled-b": {"spoiled": range(5)},
         "no-p99-b": {"rates": [*same[:9], 4_000]},
-        "unfinished-b": {"rates": same, "planned": [a_spec(repeat=10)]},
-        "less-b": {"rates": same},
+        "unfinished-b": {"planned": [a_spec(repeat=10)]},
     }
     if b == "apart-b":
         write_run(tmp_path / "b", (a_spec(), noisy(10, 7_500, 2)))
     else:
-        interleaved(tmp_path / "b", side="b", **made[b])
+        interleaved(tmp_path / "b", side="b", **{"rates": same, **sides.get(b, {})})
     ran = in_process("compare", "a", "b", "--fail-on", "slower", cwd=tmp_path).check(4, why)
     assert ran.err.startswith("sitebench: cannot tell whether B is slower: ")
     assert in_process("compare", "a", "b", cwd=tmp_path).code == 0
 
 
 def test_runs_with_different_options_are_refused_unless_the_option_is_compared(runs: Path) -> None:
-    said = one_line(in_process("compare", "few", "users", cwd=runs))
-    assert said.endswith("the runs measured with different options: users (64 / 8)")
+    message = "the runs measured with different options: users (64 / 8)\n"
+    assert in_process("compare", "few", "users", cwd=runs).refuse(2, message).out == ""
     ran = in_process("compare", "a", "users", "--varying", "--users", cwd=runs).check(0)
     assert "users: 64 / 8" in ran.out
 
@@ -136,15 +124,8 @@ def test_comparison_of_runs_apart_in_time_or_machine_begins_with_a_remark(runs: 
     ],
 )
 def test_bad_input_is_refused_in_one_line(runs: Path, argv: tuple[str, ...], said: str) -> None:
-    ran = in_process("compare", *argv, cwd=runs).check(2)
+    ran = in_process("compare", *argv, cwd=runs).refuse(2)
     assert said in ran.err.splitlines()[0]
-    assert len(ran.err.splitlines()) == 2
-
-
-def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", (a_spec(), [100.0]))
-    sqlite3.connect(tmp_path / "b").execute("CREATE TABLE x (y)").connection.close()
-    assert "b " in one_line(in_process("compare", "a", "b", cwd=tmp_path))
 
 
 def repeats_done(path: Path) -> int:
@@ -157,13 +138,8 @@ def repeats_done(path: Path) -> int:
 def test_interleaved_comparison_resumes_after_ctrl_c(tmp_path: Path) -> None:
     argv = ("compare", "2", "4", "--interleave", COMMAND, "--repeats", "5", "--out", "both")
     a, b = tmp_path / "both-a.sitebench", tmp_path / "both-b.sitebench"
-    begun = subprocess.Popen(
-        [*SITEBENCH, *argv, "--fail-on", "slower"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        text=True,
-    )
+    command = [*SITEBENCH, *argv, "--fail-on", "slower"]
+    begun = Popen(command, stdout=PIPE, stderr=PIPE, cwd=tmp_path, text=True)
     try:
         assert eventually(
             lambda: min(repeats_done(a), repeats_done(b)) >= 1 or begun.poll() is not None,

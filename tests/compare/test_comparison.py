@@ -5,9 +5,10 @@ import random
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import (
@@ -31,16 +32,31 @@ from tests.compare.made import MANIFEST, SPOILED, a_repeat, interleaved, noisy, 
 from tests.support.points import a_spec
 
 
-def series(rates: Sequence[float]) -> Series:
-    found = [a_repeat(a_spec(repeat=n), rate)[1] for n, rate in enumerate(rates)]
-    return Series(a_spec(), tuple(found))
+def series(
+    rates: Sequence[float],
+    *,
+    failing: float = 0.0,
+    unanswered: float = 0.0,
+    waited_ns: int = 10_000_000_000,
+    **spec: Any,
+) -> Series:
+    repeats = (
+        a_repeat(a_spec(repeat=n, **spec), rate, failing, unanswered, waited_ns)[1]
+        for n, rate in enumerate(rates)
+    )
+    return Series(a_spec(**spec), tuple(repeats))
+
+
+def compare(a: Series, b: Series, design: Design = Design.PAIRS) -> Compared:
+    (point,) = analyse([Matched(a, b)], design).points
+    return point
 
 
 def compared(
     a: Sequence[float], b: Sequence[float], design: Design = Design.PAIRS
 ) -> tuple[Analysis, Compared]:
-    found = analyse([Matched(series(a), series(b))], design)
-    return found, found.points[0]
+    analysis = analyse([Matched(series(a), series(b))], design)
+    return analysis, analysis.points[0]
 
 
 def verdicts(point: Compared) -> dict[str, str]:
@@ -52,19 +68,14 @@ def test_cpu_cost_of_an_operation_is_in_microseconds() -> None:
     row = point.row("target_cpu")
     assert row is not None
     # 1.9 s of CPU in 2 s.
-    assert row.a == pytest.approx([47.5] * 6)
-    assert row.b == pytest.approx([95.0] * 6)
+    assert (*row.a, *row.b) == pytest.approx([47.5] * 6 + [95.0] * 6)
 
 
 def test_slower_target_is_reported_as_slower_in_every_measure() -> None:
     analysis, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     assert verdicts(point) == {
-        "ops_per_s": "slower",
-        "p50": "slower",
-        "p95": "slower",
-        "p99": "slower",
-        "target_cpu": "more CPU",
-        "generator_cpu": "more CPU",
+        **dict.fromkeys(("ops_per_s", "p50", "p95", "p99"), "slower"),
+        **dict.fromkeys(("target_cpu", "generator_cpu"), "more CPU"),
     }
     assert analysis.rows == 6
     # Operations/s has half of the error probability of 5 %; if it finds a difference, the other
@@ -116,11 +127,9 @@ def test_ratio_of_pairs_is_not_labelled_as_ratio_of_the_medians() -> None:
 
 
 def test_comparison_at_a_fixed_rate_lists_latency_before_the_rate() -> None:
-    rates = noisy(10, 15_000, 1)
-    each = [a_repeat(a_spec(repeat=n, rate=15_000), x)[1] for n, x in enumerate(rates)]
-    both = Series(a_spec(rate=15_000), tuple(each))
-    (point,) = analyse([Matched(both, both)], Design.PAIRS).points
-    assert [row.measure.key for row in point.rows][:2] == ["p50", "ops_per_s"]
+    both = series(noisy(10, 15_000, 1), rate=15_000)
+    rows = compare(both, both).rows
+    assert [row.measure.key for row in rows][:2] == ["p50", "ops_per_s"]
 
 
 def test_runs_measured_apart_are_undecided_within_a_factor_of_two() -> None:
@@ -157,8 +166,8 @@ def test_runs_measured_apart_by_a_factor_of_150_are_decided() -> None:
 
 
 def test_fast_failures_do_not_decide_a_comparison_of_runs_measured_apart() -> None:
-    a, b = series(noisy(8, 100, 1)), failing(noisy(8, 15_000, 2), 0.3)
-    (point,) = analyse([Matched(a, b)], Design.APART).points
+    a, b = series(noisy(8, 100, 1)), series(noisy(8, 15_000, 2), failing=0.3)
+    point = compare(a, b, Design.APART)
     assert point.rows[0].verdict == "faster"
     assert point.undecided == "measured apart: not decided"
 
@@ -170,11 +179,11 @@ def mix(b_rate: float, seed: int, repeats: int = 10) -> Series:
         lot = random.Random(f"{seed} {repeat}")
         spec = a_spec("mix", rate=8_000, repeat=repeat)
         search, modify = (
-            a_repeat(structs.replace(spec, operation=name), rate * (1 + lot.gauss(0, 0.01)))[1]
+            a_repeat(replace(spec, operation=name), rate * (1 + lot.gauss(0, 0.01)))[1]
             for name, rate in (("search", 8_000.0), ("modify", b_rate))
         )
-        results.append(structs.replace(search, spec=spec, steps=(*search.steps, *modify.steps)))
-    return Series(structs.replace(results[0].spec, repeat=0), tuple(results))
+        results.append(replace(search, spec=spec, steps=(*search.steps, *modify.steps)))
+    return Series(replace(results[0].spec, repeat=0), tuple(results))
 
 
 def test_one_slow_operation_of_a_mix_is_noticed() -> None:
@@ -196,9 +205,8 @@ def test_one_slow_operation_of_a_mix_is_noticed() -> None:
 
 
 def test_reason_for_not_comparing_a_mix_is_given_once() -> None:
-    a, b = mix(3_000, 1), mix(1_000, 2)
-    (point,) = analyse([Matched(a, spoil(b, 1, 2, 3))], Design.PAIRS).points
-    assert point.undecided == "not compared"
+    b = with_verdict(mix(1_000, 2), SPOILED, 1, 2, 3)
+    assert compare(mix(3_000, 1), b).undecided == "not compared"
 
 
 def test_percentile_missing_in_all_repeats_is_undecided() -> None:
@@ -249,14 +257,9 @@ def test_aa_null_alarms_are_as_frequent_as_the_stated_level() -> None:
         assert 0 < count <= rounds * alpha + spread
 
 
-def failing(rates: Sequence[float], share: float, unanswered: float = 0.0) -> Series:
-    each = [a_repeat(a_spec(repeat=n), x, share, unanswered)[1] for n, x in enumerate(rates)]
-    return Series(a_spec(), tuple(each))
-
-
 def test_target_with_fast_failures_is_reported_as_worse() -> None:
-    a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 20_000, 2), 0.1)
-    (point,) = analyse([Matched(a, b)], Design.PAIRS).points
+    a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 20_000, 2), failing=0.1)
+    point = compare(a, b)
     row = point.row("succeeded")
     assert row is not None
     assert (row.median_a, row.median_b) == pytest.approx((100, 90), abs=0.1)
@@ -264,12 +267,12 @@ def test_target_with_fast_failures_is_reported_as_worse() -> None:
     assert point.slower
     said = words.answer(point)
     assert "B fails more: 90.000% succeeded, of A 100.000%; B is faster: +" in said
-    assert verdicts(analyse([Matched(b, a)], Design.PAIRS).points[0])["succeeded"] == "fails less"
+    assert verdicts(compare(b, a))["succeeded"] == "fails less"
 
 
 def test_one_failure_in_ten_thousand_is_reported() -> None:
-    a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 15_000, 2), 0.000_1)
-    (point,) = analyse([Matched(a, b)], Design.PAIRS).points
+    a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 15_000, 2), failing=0.000_1)
+    point = compare(a, b)
     assert verdicts(point)["succeeded"] == "fails more"
     assert "Succeeded -0.010%" in words.answer(point)
 
@@ -279,57 +282,51 @@ def test_table_without_failures_has_no_failure_row() -> None:
 
 
 def test_unanswered_operations_of_side_b_can_only_raise_its_percentile() -> None:
-    a, b = series(noisy(10, 15_000, 1)), failing(noisy(10, 15_000, 2), 0, unanswered=0.02)
-    (point,) = analyse([Matched(a, b)], Design.PAIRS).points
-    row = point.row("p99")
+    a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 15_000, 2), unanswered=0.02)
+    row = compare(a, b).row("p99")
     assert row is not None
     assert row.verdict == "slower"
     assert row.median_b >= 10e6
-    (point,) = analyse([Matched(b, a)], Design.PAIRS).points
+    point = compare(b, a)
     assert point.row("p99") is None
     assert "Latency p99: 10 of 20 repeats have none" in map(str, point.missing)
     assert "some repeats have no latency p99" in point.undecided
     # Operations cut off by the end of a window may have waited for less time than any completed
     # operation took.
-    rates = noisy(10, 20_000, 2)
-    cut = [a_repeat(a_spec(repeat=n), x, 0, 0.02, 1_000)[1] for n, x in enumerate(rates)]
-    (point,) = analyse([Matched(a, Series(a_spec(), tuple(cut)))], Design.PAIRS).points
-    assert point.row("p99") is None
+    cut = series(noisy(10, 20_000, 2), unanswered=0.02, waited_ns=1_000)
+    assert compare(a, cut).row("p99") is None
 
 
-def spoil(found: Series, *repeats: int) -> Series:
-    each = (
-        structs.replace(r, verdict=SPOILED) if r.spec.repeat in repeats else r
-        for r in found.results
+def with_verdict(whole: Series, verdict: Verdict, *repeats: int) -> Series:
+    """Return the series with another verdict of some repeats, or of all if none are named."""
+    results = (
+        replace(r, verdict=verdict) if not repeats or r.spec.repeat in repeats else r
+        for r in whole.results
     )
-    return Series(found.spec, tuple(each))
+    return Series(whole.spec, tuple(results))
+
+
+LIMITED = Verdict("generator", False, "the load generator was used up")
 
 
 def test_repeat_limited_by_the_generator_is_excluded_with_its_pair_and_named() -> None:
-    a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
-    pairs = analyse([Matched(spoil(a, 3), b)], Design.PAIRS).points[0]
+    a, b = with_verdict(series(noisy(10, 15_000, 1)), SPOILED, 3), series(noisy(10, 14_250, 2))
+    pairs = compare(a, b)
     assert pairs.left_out == ("A repeat 4: unsettled (it drifted)",)
     assert {(len(row.a), len(row.b)) for row in pairs.rows} == {(9, 9)}
-    apart = analyse([Matched(spoil(a, 3), b)], Design.APART).points[0]
+    apart = compare(a, b, Design.APART)
     assert {(len(row.a), len(row.b)) for row in apart.rows} == {(9, 10)}
 
 
 def test_points_limited_by_the_generator_compare_costs_but_not_rates() -> None:
-    limited = Verdict("generator", False, "the load generator was used up")
-    a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
-    b = structs.replace(
-        b, results=tuple(structs.replace(each, verdict=limited) for each in b.results)
-    )
-    (point,) = analyse([Matched(a, b)], Design.PAIRS).points
+    b = with_verdict(series(noisy(10, 14_250, 2)), LIMITED)
+    point = compare(series(noisy(10, 15_000, 1)), b)
     assert verdicts(point) == {"target_cpu": "more CPU"}
     said = words.answer(point)
     assert said.startswith("lookup at 1k, 64 users: B takes more CPU: +5.")
     assert " target CPU/op (" in said
-    assert (
-        "). Rates and latencies were not compared: the load generator was the limit in 10 of 10 "
-        in said
-    )
-    assert said.endswith(" repeats of B.")
+    reason = "the load generator was the limit in 10 of 10 repeats of B."
+    assert said.endswith(f"). Rates and latencies were not compared: {reason}")
     assert point.left_out[-1].endswith("only what an operation costs the target is compared")
     assert point.undecided == "its rates are not compared"
     assert not point.slower
@@ -337,12 +334,9 @@ def test_points_limited_by_the_generator_compare_costs_but_not_rates() -> None:
 
 def test_limit_set_by_other_programs_is_not_blamed_on_the_load_generator() -> None:
     limited = Verdict("others", False, "other programs used 1.43 of 2 cores")
-    a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
-    b = structs.replace(
-        b, results=tuple(structs.replace(each, verdict=limited) for each in b.results)
-    )
-    (point,) = analyse([Matched(a, b)], Design.PAIRS).points
-    assert "other programs had the cores in 10 of 10 repeats of B." in words.answer(point)
+    b = with_verdict(series(noisy(10, 14_250, 2)), limited)
+    said = words.answer(compare(series(noisy(10, 15_000, 1)), b))
+    assert "other programs had the cores in 10 of 10 repeats of B." in said
 
 
 @pytest.mark.parametrize(
@@ -361,17 +355,12 @@ def test_stamp_of_a_comparison_states_its_verdict(
 ) -> None:
     """The stamp said "No difference" of rates that were not compared, beside a CPU difference."""
     a, b = (series(noisy(10, rate, seed)) for seed, rate in enumerate(rates, 1))
-    if limited:
-        judged = Verdict("generator", False, "the load generator was used up")
-        b = structs.replace(
-            b, results=tuple(structs.replace(each, verdict=judged) for each in b.results)
-        )
-    assert words.stamp(analyse([Matched(a, b)], Design.PAIRS).points[0]) == stamped
+    assert words.stamp(compare(a, with_verdict(b, LIMITED) if limited else b)) == stamped
 
 
 def test_point_with_mostly_unusable_repeats_is_not_compared() -> None:
     a, b = series(noisy(10, 15_000, 1)), series(noisy(10, 14_250, 2))
-    analysis = analyse([Matched(a, spoil(b, 1, 2, 3))], Design.PAIRS)
+    analysis = analyse([Matched(a, with_verdict(b, SPOILED, 1, 2, 3))], Design.PAIRS)
     (point,) = analysis.points
     assert point.rows == ()
     assert point.left_out == (
@@ -395,10 +384,9 @@ def test_comparison_of_more_points_needs_more_repeats() -> None:
     ]
     analysis = analyse(matched, Design.PAIRS)
     assert analysis.rows == 18
-    assert {point.rows[0].least for point in analysis.points} == {8}
-    assert {row.least for point in analysis.points for row in point.rows[1:]} == {10}
-    assert {point.rows[0].verdict for point in analysis.points} == {"slower"}
-    assert {row.verdict for point in analysis.points for row in point.rows[1:]} == {TOO_FEW}
+    for rate, *rest in (point.rows for point in analysis.points):
+        assert (rate.least, rate.verdict) == (8, "slower")
+        assert {(row.least, row.verdict) for row in rest} == {(10, TOO_FEW)}
 
 
 def of_files(a: Path, b: Path, *varying: str) -> Comparison:
@@ -408,10 +396,9 @@ def of_files(a: Path, b: Path, *varying: str) -> Comparison:
 def test_only_interleaved_runs_are_analysed_as_pairs(tmp_path: Path) -> None:
     a = interleaved(tmp_path / "a", noisy(10, 15_000, 1), "a")
     b = interleaved(tmp_path / "b", noisy(10, 14_250, 2), "b")
-    found = of_files(a, b)
-    assert found.analysis.design is Design.PAIRS
-    assert (found.a.label, found.b.label) == ("value a", "value b")
-    assert found.remarks == ()
+    pairs = of_files(a, b)
+    assert pairs.analysis.design is Design.PAIRS
+    assert (pairs.a.label, pairs.b.label, pairs.remarks) == ("value a", "value b", ())
     c = write_run(tmp_path / "c", (a_spec(), noisy(10, 14_250, 2)))
     apart = of_files(a, c)
     assert apart.analysis.design is Design.APART
@@ -431,27 +418,24 @@ def test_only_interleaved_runs_are_analysed_as_pairs(tmp_path: Path) -> None:
 def test_comparison_of_two_running_servers_has_a_remark(
     tmp_path: Path, targets: tuple[str, str], restart: str | None, *, told: bool
 ) -> None:
-    made = []
-    for side, target in zip("ab", targets, strict=True):
-        facts = {"id": "one", "side": side, "value": target}
-        manifest = {**MANIFEST, "compared": facts | ({"restart": restart} if restart else {})}
-        point = (a_spec(target=target), noisy(8, 15_000, ord(side)))
-        made.append(write_run(tmp_path / side, point, manifest=manifest))
-    said = [remark.message for remark in of_files(made[0], made[1]).remarks]
-    assert any("each one running server" in each for each in said) is told
+    facts = {"restart": restart} if restart else {}
+    a, b = (
+        interleaved(
+            tmp_path / side, noisy(8, 15_000, ord(side)), side, a_spec(target=target), facts=facts
+        )
+        for side, target in zip("ab", targets, strict=True)
+    )
+    remarks = of_files(a, b).remarks
+    assert any("each one running server" in remark.message for remark in remarks) is told
 
 
 def test_unfinished_comparison_is_undecided(tmp_path: Path) -> None:
     # Analyses at 8, 10, ... 40 repeats find a difference between equal sides in one comparison of
     # ten.
-    facts = {"id": "one", "command": "ils run", "seed": 1, "repeats": 12}
+    facts = {"command": "ils run", "seed": 1, "repeats": 12}
     for repeats, rows in ((11, 0), (12, 6)):
         a, b = (
-            write_run(
-                tmp_path / f"{side}{repeats}",
-                (a_spec(), noisy(repeats, rate, 1)),
-                manifest={**MANIFEST, "compared": {**facts, "side": side, "value": side}},
-            )
+            interleaved(tmp_path / f"{side}{repeats}", noisy(repeats, rate, 1), side, facts=facts)
             for side, rate in (("a", 15_000), ("b", 7_500))
         )
         (point,) = of_files(a, b).analysis.points
@@ -462,22 +446,18 @@ def test_unfinished_comparison_is_undecided(tmp_path: Path) -> None:
 
 
 def test_option_varied_by_an_interleaved_command_needs_no_consent(tmp_path: Path) -> None:
-    def side(name: str, users: int) -> Path:
-        manifest = {**MANIFEST, "compared": {"id": "one", "side": name, "value": str(users)}}
-        point = (a_spec(users=users), noisy(8, 15_000, users))
-        return write_run(tmp_path / name, point, manifest=manifest)
-
-    found = of_files(side("a", 8), side("b", 16))
-    assert [str(each) for each in found.options] == ["users (8 / 16)"]
-    assert len(found.analysis.points) == 1
+    a, b = (
+        interleaved(tmp_path / side, noisy(8, 15_000, users), side, a_spec(users=users))
+        for side, users in (("a", 8), ("b", 16))
+    )
+    comparison = of_files(a, b)
+    assert [str(option) for option in comparison.options] == ["users (8 / 16)"]
+    assert len(comparison.analysis.points) == 1
 
 
 def test_different_machines_and_versions_are_reported_in_capital_letters(tmp_path: Path) -> None:
-    other = {
-        **MANIFEST,
-        "cpu": {"model": "another", "cores": 2, "usable": 2},
-        "versions": {"sitebench": "0.2.0"},
-    }
+    machine = {"cpu": {"model": "another", "cores": 2, "usable": 2}}
+    other = {**MANIFEST, **machine, "versions": {"sitebench": "0.2.0"}}
     a = write_run(tmp_path / "a", (a_spec(), noisy(5, 15_000, 1)))
     b = write_run(tmp_path / "b", (a_spec(), noisy(5, 15_000, 2)), manifest=other)
     said = [remark.message for remark in of_files(a, b).remarks]

@@ -1,9 +1,10 @@
 """Two values in turn: the order, the commands, and refusals before the first measurement."""
 
-import contextlib
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,29 @@ from sitebench.runs.runfile import RunFile
 COMMAND = "ils run lookup --target {}"
 
 
-def a_plan(command: str = COMMAND, *, repeats: int = 10, seed: int = 1) -> Interleaving:
-    return plan(command, "one", "two", repeats=repeats, seed=seed)
+def a_plan(
+    command: str = COMMAND,
+    a: str = "one",
+    b: str = "two",
+    *,
+    repeats: int = 10,
+    seed: int = 1,
+    restart: str | None = None,
+) -> Interleaving:
+    return plan(command, a, b, repeats=repeats, seed=seed, restart=restart)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    """The run files of both sides."""
+    return files(str(tmp_path / "c"))
+
+
+def measured(
+    plan: Interleaving, places: tuple[Path, Path], *on_turn: Callable[[Turn], object]
+) -> None:
+    prepare(plan, places)
+    measure(plan, places, *on_turn)
 
 
 def test_every_repeat_has_both_sides_in_random_order() -> None:
@@ -67,82 +89,68 @@ def test_a_command_that_cannot_be_compared_is_refused(command: str, said: str) -
     assert "\n" not in error.value.message
 
 
-def test_both_run_files_contain_the_id_of_the_comparison(tmp_path: Path) -> None:
-    places = files(str(tmp_path / "c"))
+def test_both_run_files_contain_the_id_of_the_comparison(places: tuple[Path, Path]) -> None:
     prepare(a_plan(), places)
     prepare(a_plan(), places)
-    kept = []
+    facts = []
     for path in places:
         with RunFile(path) as file:
-            kept.append(file.manifest()[COMPARED])
-    assert kept[0]["id"] == kept[1]["id"]
-    assert [each["side"] for each in kept] == ["a", "b"]
-    assert [each["value"] for each in kept] == ["one", "two"]
+            facts.append(file.manifest()[COMPARED])
+    assert facts[0]["id"] == facts[1]["id"]
+    assert [(side["side"], side["value"]) for side in facts] == [("a", "one"), ("b", "two")]
 
 
 @pytest.mark.parametrize(
     "other", [{"command": "ils run add --target {}"}, {"seed": 2}, {"repeats": 15}]
 )
-def test_files_of_another_comparison_are_refused(tmp_path: Path, other: dict[str, object]) -> None:
-    places = files(str(tmp_path / "c"))
+def test_files_of_another_comparison_are_refused(
+    places: tuple[Path, Path], other: dict[str, Any]
+) -> None:
     prepare(a_plan(), places)
     with pytest.raises(BadInput, match="holds another comparison"):
-        prepare(a_plan(**other), places)  # type: ignore[arg-type]
+        prepare(a_plan(**other), places)
 
 
-def test_option_that_differs_from_the_stored_comparison_is_named(tmp_path: Path) -> None:
-    places = files(str(tmp_path / "c"))
-    prepare(plan(COMMAND, "one", "two", repeats=10, seed=1, restart="./nope {}"), places)
+def test_option_that_differs_from_the_stored_comparison_is_named(
+    places: tuple[Path, Path],
+) -> None:
+    prepare(a_plan(restart="./nope {}"), places)
     with pytest.raises(BadInput, match=r"; its --restart is './nope \{\}', not './switch \{\}'"):
-        prepare(plan(COMMAND, "one", "two", repeats=10, seed=1, restart="./switch {}"), places)
+        prepare(a_plan(restart="./switch {}"), places)
 
 
 @pytest.mark.parametrize(("repeats", "said"), [(6, True), (7, False)])
 def test_too_few_pairs_are_reported_before_the_first_measurement(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
+    places: tuple[Path, Path], capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
 ) -> None:
     """Five pairs were measured before the message "at least 7 are needed"."""
-    prepare(a_plan(repeats=repeats), files(str(tmp_path / "c")))
-    heard = capsys.readouterr().err
-    told = f"{repeats} pairs cannot show any difference, however large: that needs --repeats 7"
-    assert (f"{told} for one point, and more for several" in heard) == said
+    prepare(a_plan(repeats=repeats), places)
+    words = f"{repeats} pairs cannot show any difference, however large: that needs --repeats 7"
+    assert (f"{words} for one point, and more for several" in capsys.readouterr().err) == said
 
 
 def test_each_turn_starts_a_new_target(
-    slapd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slapd: Path, tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Two processes of one program differ with the placement of their memory: if the same process
     # were measured repeatedly, this would count as a difference between A and B.
     started = tmp_path / "started"
     noted = tmp_path / "slapd"
-    noted.write_text(f'#!/bin/sh\ncase "$*" in *ldap://*) echo $$ >>{started};; esac\n')
-    with noted.open("a") as file:
-        file.write(f'exec {slapd} "$@"\n')
+    note = f'case "$*" in *ldap://*) echo $$ >>{started};; esac'
+    noted.write_text(f'#!/bin/sh\n{note}\nexec {slapd} "$@"\n')
     noted.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     command = (
         "ils run lookup --target openldap --threads 1 --users {} --entries 100 --locales en_US "
         "--rate 100 --warmup 0s --measure 100ms"
     )
-    places = files(str(tmp_path / "c"))
-    two = plan(command, "1", "2", repeats=2, seed=1)
-    prepare(two, places)
-    measure(two, places)
+    measured(a_plan(command, "1", "2", repeats=2), places)
     pids = started.read_text().split()
     assert len(pids) == len(set(pids)) == 4
 
 
-def test_a_running_server_is_restarted_before_each_turn(tmp_path: Path) -> None:
-    wrong = plan("ils run {} --entries 0", "a", "b", repeats=1, seed=1, restart="echo {} >>turns")
-    places = files(str(tmp_path / "c"))
-    prepare(wrong, places)
-    with contextlib.chdir(tmp_path), pytest.raises(BadInput):
-        measure(wrong, places)
-    assert (tmp_path / "turns").read_text().strip() == wrong.value(wrong.turns()[0].side)
-
-
 def test_restart_option_alone_compares_settings_of_one_server(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An index off and on: `{}` occurs only in --restart."""
     with LdapDirectory(entries=50, locales=("en_US",)) as server:
@@ -151,10 +159,7 @@ def test_restart_option_alone_compares_settings_of_one_server(
             "--locales en_US --users 1 --threads 1 --rate 100 --warmup 0s --measure 100ms"
         )
         switch = f"echo {{}} >>{tmp_path}/turns"
-        both = plan(command, "off", "on", repeats=1, seed=1, restart=switch)
-        places = files(str(tmp_path / "c"))
-        prepare(both, places)
-        measure(both, places)
+        measured(a_plan(command, "off", "on", repeats=1, restart=switch), places)
     switched = (tmp_path / "turns").read_text().split()
     assert sorted(switched) == ["off", "on"]
     side = {"off": "A", "on": "B"}[switched[-1]]
@@ -163,46 +168,39 @@ def test_restart_option_alone_compares_settings_of_one_server(
         with RunFile(place) as file:
             assert [point.status for point in file.points()] == ["done"]
     with pytest.raises(BadInput, match="nor has --restart"):
-        plan(command, "off", "on", repeats=1, seed=1, restart="./switch")
+        a_plan(command, "off", "on", restart="./switch")
 
 
-def test_server_started_by_a_restart_command_has_its_own_session(tmp_path: Path) -> None:
-    left = f"exec sleep 20 & echo $! >{tmp_path}/pid"
-    wrong = plan("ils run {} --entries 0", "a", "b", repeats=1, seed=1, restart=left)
-    places = files(str(tmp_path / "c"))
-    prepare(wrong, places)
+def test_server_is_restarted_before_each_turn_in_its_own_session(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    restart = f"echo {{}} >>{tmp_path}/turns; exec sleep 20 & echo $! >{tmp_path}/pid"
+    wrong = a_plan("ils run {} --entries 0", repeats=1, restart=restart)
     with pytest.raises(BadInput):
-        measure(wrong, places)
+        measured(wrong, places)
+    assert (tmp_path / "turns").read_text().strip() == wrong.value(wrong.turns()[0].side)
     server = int((tmp_path / "pid").read_text())
     # The terminal sends the signal only to the processes of its session.
     assert os.getsid(server) != os.getsid(0)
     os.kill(server, signal.SIGKILL)
 
 
-def test_failed_restart_ends_the_comparison(tmp_path: Path) -> None:
-    wrong = plan(COMMAND, "a", "b", repeats=1, seed=1, restart="echo no such unit >&2; exit 3")
-    places = files(str(tmp_path / "c"))
-    prepare(wrong, places)
+def test_failed_restart_ends_the_comparison(places: tuple[Path, Path]) -> None:
     with pytest.raises(MeasurementFailed, match=r"repeat 1: .*restart.* code 3: no such unit"):
-        measure(wrong, places)
+        measured(a_plan(restart="echo no such unit >&2; exit 3"), places)
 
 
-def test_failed_command_is_reported_with_its_side_and_reason(tmp_path: Path) -> None:
-    wrong = plan("ils run lookup --target {}", "ldap://127.0.0.1:1", "x", repeats=5, seed=1)
-    told: list[Turn] = []
-    places = files(str(tmp_path / "c"))
-    prepare(wrong, places)
+def test_failed_command_is_reported_with_its_side_and_reason(places: tuple[Path, Path]) -> None:
+    wrong = a_plan(COMMAND, "ldap://127.0.0.1:1", "x", repeats=5)
+    turns: list[Turn] = []
     with pytest.raises(MeasurementFailed) as error:
-        measure(wrong, places, told.append)
-    (turn,) = told
+        measured(wrong, places, turns.append)
+    (turn,) = turns
     value = wrong.value(turn.side)
     assert error.value.message.startswith(f"{turn.side.upper()} ({value}), repeat 1: ")
     assert error.value.remedy
 
 
-def test_command_with_an_invalid_option_is_bad_input(tmp_path: Path) -> None:
-    wrong = plan("ils run lookup --nonsense {}", "1", "2", repeats=5, seed=1)
-    places = files(str(tmp_path / "c"))
-    prepare(wrong, places)
+def test_command_with_an_invalid_option_is_bad_input(places: tuple[Path, Path]) -> None:
     with pytest.raises(BadInput, match=r"repeat 1: .*no such option '--nonsense'"):
-        measure(wrong, places)
+        measured(a_plan("ils run lookup --nonsense {}"), places)

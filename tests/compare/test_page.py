@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from sitebench.compare.page import comparison_page
 from sitebench.compare.runs import Comparison, compare_runs, read_run
-from tests.compare.made import MANIFEST, interleaved, noisy, write_run
+from tests.compare.made import interleaved, noisy
 from tests.support.browser import Browser, browsing
 from tests.support.points import a_spec
 from tests.support.programs import required_program
@@ -23,9 +23,10 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     folder = tmp_path_factory.mktemp("page")
     runs = {}
     for side, rate, seed in (("a", 15_000, 1), ("b", 14_000, 2)):
-        manifest = {**MANIFEST, "compared": {"id": "one", "side": side, "value": TARGET + side}}
-        points = [(a_spec(), noisy(10, rate, seed)), (a_spec("add"), noisy(10, 9_000, seed + 2))]
-        runs[side] = read_run(write_run(folder / side, *points, manifest=manifest))
+        adds, facts = (a_spec("add"), noisy(10, 9_000, seed + 2)), {"value": TARGET + side}
+        lookups = noisy(10, rate, seed)
+        path = interleaved(folder / side, lookups, side, a_spec(), adds, facts=facts)
+        runs[side] = read_run(path)
     return compare_runs(runs["a"], runs["b"])
 
 

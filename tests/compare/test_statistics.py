@@ -88,22 +88,20 @@ def test_interval_excludes_zero_if_and_only_if_the_test_rejects(
 
 
 def test_shift_is_translated_with_the_values_and_negated_with_swapped_sides() -> None:
-    one = pair_shift(LOGS, 0.05)
-    moved = pair_shift([each + 100 for each in LOGS], 0.05)
-    turned = pair_shift([-each for each in LOGS], 0.05)
-    assert one.low is not None
-    assert moved.low is not None
-    assert moved.low - one.low == pytest.approx(100)
-    assert turned.estimate == -one.estimate
-    assert (turned.low, turned.high) == (-(one.high or 0), -one.low)
+    one, moved, turned = (
+        pair_shift([sign * log + by for log in LOGS], 0.05)
+        for sign, by in ((1, 0), (1, 100), (-1, 0))
+    )
+    low, high = one.low or 0.0, one.high or 0.0
+    assert moved.low == pytest.approx(low + 100)
+    assert (turned.estimate, turned.low, turned.high) == (-one.estimate, -high, -low)
 
 
 def test_too_few_values_have_no_interval() -> None:
     assert (least_pairs(0.05), least_pairs(0.01)) == (6, 8)
     for n, enough in ((5, False), (6, True)):
-        found = pair_shift([float(i + 1) for i in range(n)], 0.05)
-        assert (found.low is not None) is enough
-        assert (detectable(found, 0.05) is not None) is enough
+        shift = pair_shift([float(i + 1) for i in range(n)], 0.05)
+        assert (shift.low is not None) is (detectable(shift, 0.05) is not None) is enough
 
 
 def test_equal_values_show_no_difference() -> None:
@@ -125,12 +123,12 @@ def test_ties_never_increase_false_alarms() -> None:
 @pytest.mark.parametrize(("n", "alpha"), [(10, 0.025), (15, 0.01), (40, 0.005)])
 def test_detectable_difference_is_found_in_80_percent_of_trials(n: int, alpha: float) -> None:
     lot, noise = random.Random(5), 0.03
-    sizes = [_detectable([lot.gauss(0, noise) for _ in range(n)], alpha) for _ in range(300)]
-    size = statistics.median(sizes)
-    found = sum(
-        differs(pair_shift([size + lot.gauss(0, noise) for _ in range(n)], alpha))
-        for _ in range(ROUNDS)
-    )
+
+    def shift(size: float) -> Shift:
+        return pair_shift([size + lot.gauss(0, noise) for _ in range(n)], alpha)
+
+    size = statistics.median(detectable(shift(0), alpha) or math.nan for _ in range(300))
+    found = sum(differs(shift(size)) for _ in range(ROUNDS))
     assert 0.7 <= found / ROUNDS <= 0.9
 
 
@@ -141,9 +139,3 @@ def test_detectable_difference_is_the_wider_half_of_the_interval(low: float, hig
         shift = Shift(estimate, estimate + low, estimate + high)
         assert detectable(shift, 0.05) == pytest.approx(3 * (1 + 0.8416 / 1.9600), rel=1e-4)
     assert detectable(Shift(0.0, None, None), 0.05) is None
-
-
-def _detectable(differences: list[float], alpha: float) -> float:
-    found = detectable(pair_shift(differences, alpha), alpha)
-    assert found is not None
-    return found

@@ -83,7 +83,7 @@ def test_target_has_only_the_cores_on_which_it_may_run() -> None:
 
 
 def test_remote_target_is_judged_by_its_machine() -> None:
-    assert cpu(REMOTE).grade == Grade.UNKNOWN
+    assert cpu(REMOTE).grade == network(REMOTE).grade == Grade.UNKNOWN
     full = structs.replace(MACHINE, busy_per_core=(0.95, 0.97))
     assert cpu(with_use(REMOTE, target_machine=full)).grade == Grade.PRIMARY
     assert cpu(with_use(REMOTE, target_machine=MACHINE)).grade == Grade.NO
@@ -131,9 +131,9 @@ def test_round_trips_that_grow_under_load_indicate_network_queues() -> None:
     assert found(350e-6, 40e-6).grade == Grade.PRIMARY
     assert found(110e-6, 40e-6).grade == Grade.POSSIBLE
     assert found(60e-6, 40e-6).grade == Grade.NO
-    overflown = with_machine(with_use(QUIET, round_trip_s=1.0, idle_round_trip_s=40e-6))
-    assert network(overflown).grade == Grade.PRIMARY
-    assert network(with_machine(overflown, listen_overflows=3)).grade == Grade.UNKNOWN
+    slow = with_use(QUIET, round_trip_s=1.0, idle_round_trip_s=40e-6)
+    assert network(slow).grade == Grade.PRIMARY
+    assert network(with_machine(slow, listen_overflows=3)).grade == Grade.UNKNOWN
     far = found(500e-6, 480e-6)
     assert far.grade == Grade.POSSIBLE
     assert "distance" in far.evidence
@@ -146,15 +146,16 @@ def test_retransmitted_segments_indicate_a_network_limit() -> None:
     assert "1% of TCP's segments were retransmitted (100)" in found.evidence
 
 
-def test_unobserved_network_is_unknown() -> None:
-    assert network(REMOTE).grade == Grade.UNKNOWN
-
-
 @pytest.mark.parametrize(
     ("stalled", "grade"), [(0.09, Grade.NO), (0.10, Grade.POSSIBLE), (0.50, Grade.PRIMARY)]
 )
-def test_memory_is_graded_by_the_time_that_tasks_wait_for_it(stalled: float, grade: Grade) -> None:
+def test_memory_and_disk_are_graded_by_the_time_that_tasks_wait_for_them(
+    stalled: float, grade: Grade
+) -> None:
     assert memory(with_machine(QUIET, pressure={"memory.some": stalled})).grade == grade
+    writing = with_target(QUIET, written_bytes=1)
+    assert disk(with_target(writing, disk_wait_share=stalled)).grade == grade
+    assert disk(with_machine(writing, pressure={"io.some": stalled})).grade == grade
 
 
 def test_swapping_indicates_a_lack_of_memory() -> None:
@@ -169,16 +170,6 @@ def test_pages_from_disk_are_mapped_files_while_memory_is_free() -> None:
     assert "see the disk" in memory(faulting).evidence
     tight = with_machine(faulting, available_bytes=100_000_000)
     assert memory(tight).grade == Grade.POSSIBLE
-
-
-@pytest.mark.parametrize(
-    ("stalled", "grade"), [(0.09, Grade.NO), (0.10, Grade.POSSIBLE), (0.50, Grade.PRIMARY)]
-)
-def test_disk_is_graded_by_the_stalls_of_the_target(stalled: float, grade: Grade) -> None:
-    seen = with_target(QUIET, disk_wait_share=stalled, written_bytes=1)
-    assert disk(seen).grade == grade
-    machine = with_target(QUIET, written_bytes=1)
-    assert disk(with_machine(machine, pressure={"io.some": stalled})).grade == grade
 
 
 def test_disks_kept_busy_by_other_programs_do_not_limit_the_target() -> None:
@@ -206,11 +197,12 @@ def test_kernels_share_counts_only_if_the_cpu_is_used_up() -> None:
     seen = with_target(QUIET, cpu_s=9.9, system_s=6.0)
     assert operating_system(seen, cpu_used_up=True).grade == Grade.POSSIBLE
     assert operating_system(seen, cpu_used_up=False).grade == Grade.NO
-    lean = with_target(QUIET, cpu_s=9.9, system_s=2.0)
-    assert operating_system(lean, cpu_used_up=True).grade == Grade.NO
-    assert "20% of the target's CPU is the kernel's" in (
-        operating_system(lean, cpu_used_up=True).evidence
-    )
+    lean = operating_system(with_target(seen, system_s=2.0), cpu_used_up=True)
+    assert lean.grade == Grade.NO
+    assert "20% of the target's CPU is the kernel's" in lean.evidence
+    unseen = with_target(QUIET, system_s=None)
+    assert operating_system(unseen, cpu_used_up=True).grade == Grade.UNKNOWN
+    assert operating_system(unseen, cpu_used_up=False).grade == Grade.NO
 
 
 def others(seen: Evidence, **grades: Grade) -> list[Finding]:
@@ -218,12 +210,10 @@ def others(seen: Evidence, **grades: Grade) -> list[Finding]:
 
 
 def test_target_with_idle_resources_is_limited_by_its_software() -> None:
-    found = software(QUIET, others(QUIET), pressed=True)
-    assert found.grade == Grade.POSSIBLE
-    assert "too few users" in found.evidence
-
-
-def test_software_without_load_or_monitoring_is_not_judged() -> None:
+    finding = software(QUIET, others(QUIET), pressed=True)
+    assert finding.grade == Grade.POSSIBLE
+    assert "too few users" in finding.evidence
+    # Without a load, or without monitoring, the software is not judged.
     assert software(QUIET, others(QUIET), pressed=False).grade == Grade.UNKNOWN
     unseen = others(QUIET, disk=Grade.UNKNOWN)
     assert software(QUIET, unseen, pressed=True).grade == Grade.UNKNOWN
@@ -348,9 +338,3 @@ def test_kernel_figures_are_per_second() -> None:
     assert "1,000 context switches/s, run queue 1.0" in said
     nothing = with_machine(QUIET, context_switches=None, run_queue=None)
     assert "nothing was refused" in operating_system(nothing, cpu_used_up=False).evidence
-
-
-def test_kernel_share_of_a_saturated_cpu_without_system_time_is_unknown() -> None:
-    unseen = with_target(QUIET, system_s=None)
-    assert operating_system(unseen, cpu_used_up=True).grade == Grade.UNKNOWN
-    assert operating_system(unseen, cpu_used_up=False).grade == Grade.NO
