@@ -1,6 +1,6 @@
 """ldap3 as the independent client: connections with all checks, and connections without any."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -72,6 +72,11 @@ def ldap3_clients() -> Iterator[Clients]:
         yield clients
     finally:
         clients.close()
+
+
+def lowered(attributes: Mapping[str, list[bytes]]) -> dict[str, list[bytes]]:
+    """Return attributes for a comparison: names in lower case, values sorted."""
+    return {name.lower(): sorted(values) for name, values in attributes.items()}
 
 
 def entries(connection: Any) -> list[tuple[str, dict[str, list[bytes]]]]:

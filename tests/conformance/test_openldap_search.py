@@ -15,6 +15,9 @@ ADA_BASEMENT = f"cn=Ada Basement,{BASEMENT}"
 
 PEOPLE = [ADA, GRACE, YURI, TOKIKO, OBRIEN]
 
+SIZE_LIMIT_EXCEEDED, UNAVAILABLE_CRITICAL_EXTENSION = 4, 12
+NO_SUCH_OBJECT, INVALID_DN_SYNTAX = 32, 34
+
 
 def plain(dn: str) -> str:
     """Return `dn` with one spelling of the escape that RFC 4514 2.4 allows in two ways."""
@@ -27,13 +30,12 @@ def found(tools: Tools, *arguments: str) -> list[str]:
     return sorted(plain(dn) for dn in ran.dns)
 
 
+ALL = [OFFICE_BASE, *PEOPLE, BASEMENT, ADA_BASEMENT]
+
+
 @pytest.mark.parametrize(
     ("scope", "expected"),
-    [
-        ("base", [OFFICE_BASE]),
-        ("one", [*PEOPLE, BASEMENT]),
-        ("sub", [OFFICE_BASE, *PEOPLE, BASEMENT, ADA_BASEMENT]),
-    ],
+    [("base", [OFFICE_BASE]), ("one", [*PEOPLE, BASEMENT]), ("sub", ALL)],
 )
 def test_each_scope_returns_its_entries(tools: Tools, scope: str, expected: list[str]) -> None:
     assert found(tools, "-s", scope, "(objectClass=*)", "1.1") == sorted(expected)
@@ -86,7 +88,7 @@ FILTERS = [
     ("(!(objectClass=inetOrgPerson))", [OFFICE_BASE, BASEMENT]),
     ("(&(|(cn=Ada*)(cn=Grace*))(!(|(sn=Hopper)(sn=Basement))))", [ADA]),
     # absolute true and false (RFC 4526)
-    ("(&)", [OFFICE_BASE, *PEOPLE, BASEMENT, ADA_BASEMENT]),
+    ("(&)", ALL),
     ("(|)", []),
     # undefined attributes are neither true nor false, so their negation matches nothing (RFC 4511
     # 4.5.1.7)
@@ -94,7 +96,7 @@ FILTERS = [
     ("(!(nosuchattribute=x))", []),
     ("(|(nosuchattribute=x)(sn=Hopper))", [GRACE]),
     ("(&(nosuchattribute=x)(sn=Hopper))", []),
-    ("(!(&(nosuchattribute=x)(sn=Nobody)))", [OFFICE_BASE, *PEOPLE, BASEMENT, ADA_BASEMENT]),
+    ("(!(&(nosuchattribute=x)(sn=Nobody)))", ALL),
     # approximate match may be equality (RFC 4511 4.5.1.7.6)
     ("(sn~=Hopper)", [GRACE]),
     # extensible match: rule by name and by OID, with attribute, DN parts (4.5.1.7.7)
@@ -105,6 +107,14 @@ FILTERS = [
     ("(sn:=hopper)", [GRACE]),
     ("(ou:dn:=Basement)", [BASEMENT, ADA_BASEMENT]),
     ("(&(ou:dn:=basement)(objectClass=person))", [ADA_BASEMENT]),
+    # ordering (RFC 4517 4.2.17)
+    ("(createTimestamp>=19970101000000Z)", ALL),
+    ("(createTimestamp<=19970101000000Z)", []),
+    ("(&(createTimestamp>=19970101000000Z)(sn=Hopper))", [GRACE]),
+    ("(!(createTimestamp>=19970101000000Z))", []),
+    # operational attributes
+    (f"(entryDN={ADA})", [ADA]),
+    ("(hasSubordinates=TRUE)", [OFFICE_BASE, BASEMENT]),
 ]
 
 
@@ -115,93 +125,52 @@ def test_each_filter_selects_the_expected_people(
     assert found(tools, text, "1.1") == sorted(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("(createTimestamp>=19970101000000Z)", 8),
-        ("(createTimestamp<=19970101000000Z)", 0),
-        ("(&(createTimestamp>=19970101000000Z)(sn=Hopper))", 1),
-        ("(!(createTimestamp>=19970101000000Z))", 0),
-    ],
-)
-def test_ordering_filters_use_the_ordering_rule(tools: Tools, text: str, expected: int) -> None:
-    assert len(found(tools, text, "1.1")) == expected
-
-
-def test_operational_attributes_can_be_searched(tools: Tools) -> None:
+def test_entry_is_found_by_its_uuid(tools: Tools) -> None:
     uuid = tools.read(ADA, "entryUUID").texts("entryUUID")[0]
     assert found(tools, f"(entryUUID={uuid})", "1.1") == [ADA]
-    assert found(tools, f"(entryDN={ADA})", "1.1") == [ADA]
-    assert found(tools, "(hasSubordinates=TRUE)", "1.1") == sorted([OFFICE_BASE, BASEMENT])
 
 
-def test_all_user_attributes_are_returned_by_default(tools: Tools) -> None:
-    entry = tools.read(ADA)
-    assert {name.lower() for name in entry.attributes} == {
-        "objectclass",
-        "cn",
-        "sn",
-        "givenname",
-        "mail",
-        "telephonenumber",
-        "description",
-        "employeenumber",
-    }
-    assert entry.texts("description") == ["counts in her sleep", "wrote the first program"]
+USER = "objectclass cn sn givenname mail telephonenumber description employeenumber"
+OPERATIONAL = (
+    "structuralObjectClass createTimestamp modifyTimestamp entryUUID entryDN subschemaSubentry"
+    " hasSubordinates"
+)
 
 
-def test_star_selects_all_user_attributes(tools: Tools) -> None:
-    assert tools.read(ADA, "*") == tools.read(ADA)
+def test_star_selects_user_attributes_and_plus_operational_attributes(tools: Tools) -> None:
+    user, operational = tools.read(ADA), tools.read(ADA, "+")
+    assert {name.lower() for name in user.attributes} == set(USER.split())
+    assert user.texts("description") == ["counts in her sleep", "wrote the first program"]
+    assert set(operational.attributes) >= set(OPERATIONAL.split())
+    assert operational.texts("structuralObjectClass") == ["inetOrgPerson"]
+    assert operational.texts("entryDN") == [ADA]
+    assert operational.texts("hasSubordinates") == ["FALSE"]
+    assert operational.texts("subschemaSubentry")[0].lower() == "cn=subschema"
+    assert "sn" not in operational.attributes
+    assert tools.read(ADA, "*") == user
+    assert tools.read(ADA, "*", "+").attributes == user.attributes | operational.attributes
 
 
-OPERATIONAL = {
-    "structuralObjectClass",
-    "createTimestamp",
-    "modifyTimestamp",
-    "entryUUID",
-    "entryDN",
-    "subschemaSubentry",
-    "hasSubordinates",
-}
-
-
-def test_plus_selects_all_operational_attributes(tools: Tools) -> None:
-    entry = tools.read(ADA, "+")
-    assert set(entry.attributes) >= OPERATIONAL
-    assert entry.texts("structuralObjectClass") == ["inetOrgPerson"]
-    assert entry.texts("entryDN") == [ADA]
-    assert entry.texts("hasSubordinates") == ["FALSE"]
-    assert entry.texts("subschemaSubentry")[0].lower() == "cn=subschema"
-    assert "sn" not in entry.attributes
-
-
-def test_star_and_plus_together_return_all_attributes(tools: Tools) -> None:
-    everything = tools.read(ADA, "*", "+").attributes
-    assert everything == tools.read(ADA).attributes | tools.read(ADA, "+").attributes
-
-
-def test_operational_attribute_is_returned_if_named(tools: Tools) -> None:
-    entry = tools.read(ADA, "sn", "entryUUID")
-    assert set(entry.attributes) == {"sn", "entryUUID"}
-
-
-def test_oid_1_1_returns_no_attributes(tools: Tools) -> None:
-    assert tools.read(ADA, "1.1").attributes == {}
-    # 1.1 beside other attributes is ignored (RFC 4511 4.5.1.8)
-    assert set(tools.read(ADA, "1.1", "sn").attributes) == {"sn"}
+@pytest.mark.parametrize(
+    ("selectors", "names"),
+    [
+        # An operational attribute is returned if named.
+        ("sn entryUUID", {"sn", "entryUUID"}),
+        ("1.1", set()),
+        # 1.1 beside other attributes is ignored (RFC 4511 4.5.1.8).
+        ("1.1 sn", {"sn"}),
+        # RFC 4511 4.5.1.8 with RFC 4512 2.5.1: cn, sn and givenName are subtypes of name.
+        ("name", {"cn", "sn", "givenName"}),
+    ],
+)
+def test_selectors_return_their_attributes(tools: Tools, selectors: str, names: set[str]) -> None:
+    assert set(tools.read(ADA, *selectors.split()).attributes) == names
 
 
 def test_named_attributes_are_returned_for_any_case_or_alias(tools: Tools) -> None:
     entry = tools.read(ADA, "SN", "nosuchattribute", "2.5.4.42")
-    assert sorted(value for name in entry.attributes for value in entry.texts(name)) == [
-        "Ada",
-        "Lovelace",
-    ]
-
-
-def test_supertype_returns_its_subtypes(tools: Tools) -> None:
-    # RFC 4511 4.5.1.8 with RFC 4512 2.5.1: cn, sn and givenName are subtypes of name.
-    assert set(tools.read(ADA, "name").attributes) == {"cn", "sn", "givenName"}
+    values = sorted(value for name in entry.attributes for value in entry.texts(name))
+    assert values == ["Ada", "Lovelace"]
 
 
 def test_object_class_selector_returns_its_attributes(tools: Tools) -> None:
@@ -222,25 +191,25 @@ def test_search_for_types_only_returns_no_values(tools: Tools) -> None:
     assert all(values == [b""] for values in entry.attributes.values())
 
 
-@pytest.mark.parametrize("limit", [1, 3])
-def test_size_limit_ends_the_search_early(tools: Tools, limit: int) -> None:
-    ran = tools.search(OFFICE_BASE, "-z", str(limit), "(objectClass=*)", "1.1")
-    ran.check(4)  # sizeLimitExceeded
-    assert len(ran.dns) == limit
-
-
-def test_size_limit_equal_to_the_number_of_matches_is_no_error(tools: Tools) -> None:
-    ran = tools.search(OFFICE_BASE, "-z", "8", "(objectClass=*)", "1.1")
-    assert (ran.code, len(ran.dns)) == (0, 8)
-
-
-def test_size_limit_counts_the_entries_of_all_pages(tools: Tools) -> None:
-    ran = tools.search(OFFICE_BASE, "-E", "!pr=3/noprompt", "-z", "5", "(objectClass=*)", "1.1")
-    assert (ran.code, len(ran.dns)) == (4, 5)  # sizeLimitExceeded, RFC 4511 4.5.1.4
-
-
-def test_time_limit_of_a_search_is_accepted(tools: Tools) -> None:
-    assert tools.search(OFFICE_BASE, "-l", "5", "(objectClass=*)", "1.1").code == 0
+@pytest.mark.parametrize(
+    ("options", "code", "entries"),
+    [
+        ("-z 1", SIZE_LIMIT_EXCEEDED, 1),
+        ("-z 3", SIZE_LIMIT_EXCEEDED, 3),
+        ("-z 8", 0, 8),
+        # The size limit counts the entries of all pages (RFC 4511 4.5.1.4).
+        ("-z 5 -E !pr=3/noprompt", SIZE_LIMIT_EXCEEDED, 5),
+        ("-l 5", 0, 8),
+        # Unknown controls (RFC 4511 4.1.11), critical and not.
+        ("-e !1.2.3", UNAVAILABLE_CRITICAL_EXTENSION, 0),
+        ("-e 1.2.3", 0, 8),
+    ],
+)
+def test_limits_and_unknown_controls_of_a_search_are_observed(
+    tools: Tools, options: str, code: int, entries: int
+) -> None:
+    ran = tools.search(OFFICE_BASE, *options.split(), "(objectClass=*)", "1.1").check(code)
+    assert len(ran.dns) == entries
 
 
 @pytest.mark.parametrize("page", [1, 3, 8, 100])
@@ -249,36 +218,19 @@ def test_paged_search_returns_every_entry_once(tools: Tools, page: int) -> None:
     assert sorted(ran.dns) == tools.search(OFFICE_BASE, "(objectClass=*)", "1.1").dns
 
 
-def test_unknown_critical_control_is_refused(tools: Tools) -> None:
-    ran = tools.search(OFFICE_BASE, "-e", "!1.2.3", "(objectClass=*)", "1.1")
-    ran.check(12)  # unavailableCriticalExtension, RFC 4511 4.1.11
-    assert ran.dns == []
-
-
-def test_unknown_control_that_is_not_critical_is_ignored(tools: Tools) -> None:
-    ran = tools.search(OFFICE_BASE, "-e", "1.2.3", "-s", "base", "(objectClass=*)", "1.1")
-    assert (ran.code, ran.dns) == (0, [OFFICE_BASE])
-
-
 @pytest.mark.parametrize(
-    ("base", "matched"),
+    ("base", "code", "matched"),
     [
-        (f"cn=Nobody,{OFFICE_BASE}", OFFICE_BASE),
-        (f"cn=Nobody,ou=Nowhere,{OFFICE_BASE}", OFFICE_BASE),
-        (f"cn=Nobody,{ADA}", ADA),
+        (f"cn=Nobody,{OFFICE_BASE}", NO_SUCH_OBJECT, f"Matched DN: {OFFICE_BASE}\n"),
+        (f"cn=Nobody,ou=Nowhere,{OFFICE_BASE}", NO_SUCH_OBJECT, f"Matched DN: {OFFICE_BASE}\n"),
+        (f"cn=Nobody,{ADA}", NO_SUCH_OBJECT, f"Matched DN: {ADA}\n"),
+        ("dc=example,dc=com", NO_SUCH_OBJECT, ""),
+        ("certainly not a dn", INVALID_DN_SYNTAX, ""),
     ],
 )
-def test_missing_base_returns_matched_dn(tools: Tools, base: str, matched: str) -> None:
-    tools.search(base, "-s", "sub", "(objectClass=*)").check(32, f"Matched DN: {matched}\n")
-
-
-def test_base_outside_the_suffix_is_not_found(tools: Tools) -> None:
-    ran = tools.search("dc=example,dc=com", "(objectClass=*)").check(32)
-    assert "Matched DN" not in ran.err
-
-
-def test_base_that_is_not_a_dn_is_refused(tools: Tools) -> None:
-    assert tools.search("certainly not a dn", "(objectClass=*)").code == 34  # invalidDNSyntax
+def test_missing_base_returns_matched_dn(tools: Tools, base: str, code: int, matched: str) -> None:
+    ran = tools.search(base, "(objectClass=*)").check(code, matched)
+    assert ("Matched DN" in ran.err) == bool(matched)
 
 
 def test_base_is_found_in_every_spelling(tools: Tools) -> None:
@@ -320,31 +272,25 @@ def test_root_dse_lists_supported_features(tools: Tools) -> None:
     }
 
 
-def test_root_dse_returns_only_object_class_by_default(tools: Tools) -> None:
+def test_root_dse_returns_only_object_class_by_default_and_needs_a_matching_filter(
+    tools: Tools,
+) -> None:
     # RFC 4512 5.1: the attributes of the root DSE are operational except objectClass.
     assert set(tools.read("").attributes) == {"objectClass"}
-
-
-def test_root_dse_is_not_part_of_a_subtree(tools: Tools) -> None:
     # RFC 4512 5.1: only a baseObject search with (objectClass=*) reads the root DSE.
-    ran = tools.search("", "-s", "base", "(cn=nothing)", "1.1")
-    assert (ran.code, ran.dns) == (0, [])
+    assert tools.search("", "-s", "base", "(cn=nothing)", "1.1").check(0).dns == []
 
 
-def test_subschema_lists_attributes_and_classes_of_the_entries(tools: Tools) -> None:
+def test_subschema_lists_attributes_and_classes_and_is_found_by_its_class(tools: Tools) -> None:
     schema = tools.read("cn=Subschema", "+")
-    classes = "\n".join(schema.texts("objectClasses"))
-    types = "\n".join(schema.texts("attributeTypes"))
+    classes, types = ("\n".join(schema.texts(name)) for name in ("objectClasses", "attributeTypes"))
     for name in ("top", "person", "inetOrgPerson", "organizationalUnit", "dynamicObject"):
         assert f"'{name}'" in classes
     for name in ("cn", "sn", "mail", "objectClass", "entryTtl", "createTimestamp"):
         assert f"'{name}'" in types
     assert schema.texts("ldapSyntaxes")
     assert schema.texts("matchingRules")
-
-
-def test_subschema_is_found_by_its_class(tools: Tools) -> None:
     # RFC 4512 4.4: clients read the subschema with (objectClass=subschema).
-    ran = tools.search("cn=Subschema", "-s", "base", "(objectClass=subschema)", "attributeTypes")
-    assert len(ran.entries) == 1
-    assert tools.search("cn=Subschema", "-s", "base", "(objectClass=person)").entries == []
+    for kind, number in (("subschema", 1), ("person", 0)):
+        ran = tools.search("cn=Subschema", "-s", "base", f"(objectClass={kind})", "attributeTypes")
+        assert len(ran.entries) == number

@@ -1,22 +1,23 @@
 """The native lane and ldap3 read the same people from both directories."""
 
-import json
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from ldap3 import SUBTREE
 
 from ils_bench.options import IlsOptions
+from ils_bench.points import engine_config
 from ils_bench.sequences import LOOKUP
 from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
 from sitebench import _engine
 from sitebench.seeders.people import People, Spec, generate
-from tests.conformance.ldap3_client import Clients
+from sitebench.suite_base.points import Load
+from tests.conformance.ldap3_client import Clients, lowered
 from tests.conformance.random_operations import escaped
 from tests.conformance.running import KINDS
 from tests.conformance.served import Served
@@ -51,37 +52,10 @@ def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenDirec
     opened.close()
 
 
-def engine_config(target: OpenDirectory) -> str:
-    return json.dumps(
-        {
-            "threads": 1,
-            "target": {
-                "host": target.address.host,
-                "port": target.address.port,
-                "base": target.base,
-                "profile": "paper",
-                "spread_sources": True,
-                "names": None,
-            },
-            "verify": "full",
-            "timeout_ms": 10_000,
-            "connect_timeout_ms": 5_000,
-            "schedule": {"kind": "closed"},
-            "keys": {"choice": "uniform", "seed": SEED},
-            "adds": {"start": PEOPLE, "keys": 1_000},
-            "scenarios": [{"name": "lookup", "text": LOOKUP.text}],
-        }
-    )
-
-
-def test_people_have_names_in_three_scripts(people: People) -> None:
-    names = "".join(people.population.name(i) for i in range(100))
-    for low, high in (("A", "z"), ("А", "я"), ("一", "龥")):
-        assert any(low <= letter <= high for letter in names)
-
-
 def test_native_lane_verifies_every_answer(target: OpenDirectory, people: People) -> None:
-    engine = _engine.Engine(engine_config(target), people.population)
+    options = IlsOptions(entries=PEOPLE, locales=LOCALES, threads=1, seed=SEED, verify="full")
+    config = engine_config(Load(options, target, [LOOKUP], first_added=PEOPLE))
+    engine = _engine.Engine(config, people.population)
     engine.start_lanes("lookup", LANES)
     count, failures = 0, {}
     give_up = time.monotonic() + 60
@@ -92,7 +66,6 @@ def test_native_lane_verifies_every_answer(target: OpenDirectory, people: People
             count += step.count if step.step == "lookup" else 0
     for step in engine.stop(5.0).steps:
         failures.update(step.failures)
-        count += step.count if step.step == "lookup" else 0
     assert failures == {}
     assert count >= LOOKUPS
 
@@ -122,7 +95,3 @@ def test_ldap3_reads_the_whole_population(
         text = f"(&(objectClass=RTPerson)(cn={escaped(population.name(i))}))"
         dn = population.dn(i)
         assert search(text) == {dn: wanted[dn]}
-
-
-def lowered(attributes: Mapping[str, list[bytes]]) -> dict[str, list[bytes]]:
-    return {name.lower(): sorted(values) for name, values in attributes.items()}

@@ -117,25 +117,39 @@ def test_accepted_wrong_password_is_a_wrong_answer(tmp_path: Path) -> None:
     assert set(point["failures_by_kind"]) == {"wrong-answer"}
 
 
+SENT_AGAIN = "each measurement would send wrong passwords to the same accounts"
+AT = "--accounts a.csv --target ldap://127.0.0.1:1"
+WRONG = f"{AT} --wrong 5%"
+
+
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "words"),
     [
-        (("lookup", "--accounts", "a.csv"), "--accounts is for the operation login"),
-        (("lookup", "--accounts", "a.csv", "--check"), "--accounts is for the operation login"),
-        (("login", "--accounts", "a.csv", "--names", "@a.csv:dn"), "leave --names out"),
-        (("lookup", "--wrong", "5%"), "--wrong is for the operation login"),
-        (("login", "--profile", "small"), "people of the profile small have no passwords"),
-        (("login", "--wrong", "5"), "write a percentage"),
-        (("login", "--wrong", "100%"), "is not between"),
-        (("login", "--accounts", "a.csv"), "is started here"),
-        (("login", "--accounts", "none.csv"), "cannot read the accounts in none.csv"),
+        ("run lookup --accounts a.csv", "--accounts is for the operation login"),
+        ("run lookup --accounts a.csv --check", "--accounts is for the operation login"),
+        ("run login --accounts a.csv --names @a.csv:dn", "leave --names out"),
+        ("run lookup --wrong 5%", "--wrong is for the operation login"),
+        ("run login --profile small", "people of the profile small have no passwords"),
+        ("run login --wrong 5", "write a percentage"),
+        ("run login --wrong 100%", "is not between"),
+        ("run login --accounts a.csv", "is started here"),
+        ("run login --accounts none.csv", "cannot read the accounts in none.csv"),
+        (f"run login {AT}/o=a --how search-bind", "line 3: uid 'X' is there twice"),
+        (f"sweep --operations login {AT}/o=a", "give a sweep --sizes 2"),
+        (f"sweep --operations connect,login {AT}/o=a", "no other"),
+        # No two points send wrong passwords to one account.
+        (f"sweep --operations login,connect {WRONG}", SENT_AGAIN),
+        (f"vary login --vary users=1,2 {WRONG}", SENT_AGAIN),
+        (f"vary login --vary over=new,kept {WRONG}", SENT_AGAIN),
+        (f"run login --repeats 2 {WRONG}", SENT_AGAIN),
+        (f"peak login --clients 1,2 {WRONG}", SENT_AGAIN),
     ],
 )
-def test_contradicting_login_options_are_refused(
-    argv: tuple[str, ...], said: str, tmp_path: Path
+def test_contradicting_login_options_are_refused_without_a_connection(
+    argv: str, words: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.csv").write_text("dn,password\nuid=a,x\n")
-    in_process("ils", "run", *argv, *BRIEF, cwd=tmp_path).check(2, said)
+    (tmp_path / "a.csv").write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
+    in_process("ils", *argv.split(), *BRIEF, cwd=tmp_path).check(2, words)
 
 
 @pytest.mark.parametrize(
@@ -179,39 +193,18 @@ def test_login_at_an_address_requires_accounts(directory: LdapDirectory) -> None
 def test_accounts_with_login_names_need_a_base(tmp_path: Path) -> None:
     """Sitebench's default base was used, which the user had never typed."""
     path = tmp_path / "a.csv"
-    path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n')
+    path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
     argv = ("ils", "run", "login", "--accounts", path, *BRIEF, "--target", "ldap://127.0.0.1:1")
+    # Accounts that bind by DN may share a name.
+    assert "nothing answers" in in_process(*argv).err
+    path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n')
     said = "has names, and no base says where they are"
     assert said in in_process(*argv, "--how", "search-bind").err
-    assert "nothing answers" in in_process(*argv).err
     path.write_text("uid,password\nx,y\n")
     in_process(*argv).check(2, said, "--base ou=people,dc=example,dc=com")
     for more in ("ou=Dynamic,o=Intranet", "o=a"):
         assert "nothing answers" in in_process(*argv, "--base", more).err
         assert "nothing answers" in in_process(*argv[:-1], f"{argv[-1]}/{more}").err
-
-
-def test_searched_login_name_must_be_unique_in_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
-    argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1/o=a", *BRIEF)
-    in_process("ils", "run", "login", *argv, "--how", "search-bind").check(
-        2, "line 3: uid 'X' is there twice"
-    )
-    # Accounts that bind by DN may share a name.
-    assert "there twice" not in in_process("ils", "run", "login", *argv).err
-
-
-@pytest.mark.parametrize(
-    "argv", [("vary", "login", "--vary", "users=1,2"), ("sweep", "--operations", "login,connect")]
-)
-def test_points_do_not_share_wrong_passwords(argv: tuple[str, ...], tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('dn,password\n"cn=1,o=a",x\n"cn=2,o=a",z\n')
-    who = ("--accounts", path, "--wrong", "5%", "--target", "ldap://127.0.0.1:1", *BRIEF)
-    in_process("ils", *argv, *who).check(
-        2, "each measurement would send wrong passwords to the same accounts"
-    )
 
 
 @pytest.mark.parametrize(
@@ -432,14 +425,6 @@ def test_semicolons_may_separate_the_cells_of_accounts(
     assert "swordfish" not in ran.err
 
 
-def test_sweep_uses_all_accounts_of_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("uid,password\na,x\nb,y\n")
-    where = ("--target", "ldap://127.0.0.1:1", "--base", "o=a", "--accounts", path)
-    for operations, said in (("login", "give a sweep --sizes 2"), ("connect,login", "no other")):
-        in_process("ils", "sweep", "--operations", operations, *where).check(2, said)
-
-
 def test_accounts_file_with_fewer_accounts_than_threads_is_measured(
     directory: LdapDirectory, accounts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -626,20 +611,9 @@ def test_each_account_gets_one_wrong_password_per_run(
     stock: StockSlapd, strangers: Path, before: Counter[str], tmp_path: Path
 ) -> None:
     argv = (*at(stock, strangers), *BRIEF, "--wrong", "5%", "--out", tmp_path / "a.sitebench")
-    for command, *more in (("run", "--repeats", "2"), ("peak", "--clients", "1,2")):
-        in_process("ils", command, "login", *argv[:-2], *more).check(
-            2, "each measurement would send wrong passwords"
-        )
-    assert stock.refused() == before
     # Compared pairs have separate run files.
-    pairs = f"ils run login {shlex.join(map(str, argv[:-2]))} --over {{}}"
-    pairs = pairs.replace(" --json", "")
+    pairs = f"ils run login {shlex.join(map(str, argv[:-2]))} --over {{}}".replace(" --json", "")
     in_process("compare", "new", "kept", "--interleave", pairs, "--out", tmp_path / "c").check(
-        2, "each measurement would send wrong passwords"
-    )
-    assert stock.refused() == before
-    # Two values are two points.
-    in_process("ils", "vary", "login", *argv, "--vary", "over=new,kept").check(
         2, "each measurement would send wrong passwords"
     )
     assert stock.refused() == before

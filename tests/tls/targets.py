@@ -1,5 +1,7 @@
-"""Foreign servers with TLS: OpenLDAP's slapd."""
+"""Load on servers with TLS, and a foreign server: OpenLDAP's slapd."""
 
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,11 +10,31 @@ from pathlib import Path
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, write_config
 from ils_bench.targets.probe import probe
+from sitebench._engine import Engine
+from sitebench.scenario.script import Script
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls
 from tests.support.programs import required_program, running_server
+from tests.support.waiting import left_s
+
+
+def failures_of(engine: Engine, script: Script, lanes: int, operations: int) -> Counter[str]:
+    """Run lanes until they fail or have done `operations`; return their failures by kind."""
+    ended, failures, give_up = 0, Counter[str](), time.monotonic() + left_s()
+    counted = {step for _, step in script.counted_rows}
+    try:
+        engine.start_lanes(script.name, lanes)
+        while ended < operations and not failures:
+            assert time.monotonic() < give_up, "nothing ends"
+            time.sleep(0.02)
+            for step in engine.drain().steps:
+                ended += step.count if step.step in counted else 0
+                failures.update(step.failures if step.step != "sequence" else {})
+    finally:
+        engine.stop(5.0)
+    return failures
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,15 @@ from tests.support.waiting import eventually
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 ANN = "cn=Ann\\, of the tests,ou=Dynamic,o=Intranet"
-WHO_AM_I = "1.3.6.1.4.1.4203.1.11.3"
 START_TLS = "1.3.6.1.4.1.1466.20037"
+
+
+ADMIN = "cn=admin,o=Intranet"
 
 
 @pytest.fixture
 def ldaps() -> Iterator[LdapDirectory]:
-    with LdapDirectory(20, tls=True, admin_dn="cn=admin,o=Intranet", admin_password="s") as serving:
+    with LdapDirectory(20, tls=True, admin_dn=ADMIN, admin_password="s") as serving:
         yield serving
 
 
@@ -59,33 +61,18 @@ def connection(serving: LdapDirectory, trust: Trust, **more: Any) -> Iterator[An
         opened.unbind()
 
 
-def test_ldapsearch_finds_people_over_ldaps(ldaps: LdapDirectory) -> None:
-    found = tool(
-        *("ldapsearch", "-x", "-H", ldaps.url, "-b", ldaps.base, "(objectClass=RTPerson)", "1.1"),
-        LDAPTLS_CACERT=ldaps.ca or "",
-    )
-    assert "numEntries: 20" in found.stdout, found
-    assert ldaps.stats()["tls_handshakes"] == 1
-
-
-def test_ldapsearch_finds_people_after_start_tls(start_tls: LdapDirectory) -> None:
-    search = ("-x", "-H", start_tls.url, "-b", start_tls.base, "(objectClass=RTPerson)", "1.1")
-    found = tool("ldapsearch", "-ZZ", *search, LDAPTLS_CACERT=start_tls.ca or "")
-    assert "numEntries: 20" in found.stdout, found
-    assert start_tls.stats()["tls_handshakes"] == 1
-    plain = tool("ldapsearch", *search)
-    assert "numEntries: 20" in plain.stdout, plain
-
-
-def test_start_tls_is_listed_in_the_root_dse(
+def test_ldapsearch_finds_people_with_tls_and_without(
     start_tls: LdapDirectory, ldaps: LdapDirectory
 ) -> None:
-    for serving, offered in ((start_tls, True), (ldaps, False)):
-        with connection(serving, trusting(serving.ca)) as asking:
-            asking.bind()
-            asking.search("", "(objectClass=*)", ldap3.BASE, attributes=["+"])
-            found = asking.response[0]["raw_attributes"]
-            assert (START_TLS.encode() in found["supportedExtension"]) == offered
+    for serving, options, handshakes in (
+        (ldaps, [], 1),
+        (start_tls, ["-ZZ"], 1),
+        (start_tls, [], 1),
+    ):
+        search = ("-x", "-H", serving.url, "-b", serving.base, "(objectClass=RTPerson)", "1.1")
+        ran = tool("ldapsearch", *options, *search, LDAPTLS_CACERT=serving.ca or "")
+        assert "numEntries: 20" in ran.stdout, ran
+        assert serving.stats()["tls_handshakes"] == handshakes
 
 
 def test_start_tls_is_refused_unless_enabled() -> None:
@@ -101,8 +88,7 @@ def test_start_tls_over_tls_is_refused(ldaps: LdapDirectory) -> None:
 
 
 def test_ldap3_binds_searches_and_writes_over_tls(ldaps: LdapDirectory) -> None:
-    bound = connection(ldaps, trusting(ldaps.ca), user="cn=admin,o=Intranet", password="s")
-    with bound as writing:
+    with connection(ldaps, trusting(ldaps.ca), user=ADMIN, password="s") as writing:
         assert writing.bind()
         assert writing.add("ou=More,o=Intranet", "organizationalUnit")
         assert writing.search("o=Intranet", "(ou=More)")
@@ -146,33 +132,47 @@ def test_client_certificate_gives_the_identity_of_an_external_bind(
     assert said.stdout.strip() == f"dn:{ANN}", said
 
 
-def test_external_bind_cannot_assume_another_identity(
-    mutual: LdapDirectory, authority: Authority, ann: Certificate
+def sasl(mechanism: str, credentials: object) -> dict[str, Any]:
+    return {
+        "authentication": ldap3.SASL,
+        "sasl_mechanism": mechanism,
+        "sasl_credentials": credentials,
+    }
+
+
+def test_external_bind_needs_a_certificate_and_cannot_assume_another_identity(
+    mutual: LdapDirectory, ldaps: LdapDirectory, authority: Authority, ann: Certificate
 ) -> None:
     shown = trusting(authority.ca, cert=ann.cert, key=ann.key)
-    for asked, result in (("", "success"), ("dn:cn=admin,o=Intranet", "invalidCredentials")):
-        sasl = {
-            "authentication": ldap3.SASL,
-            "sasl_mechanism": "EXTERNAL",
-            "sasl_credentials": asked,
-        }
-        with connection(mutual, shown, **sasl) as asking:
+    for serving, trust, identity, result in (
+        (mutual, shown, "", "success"),
+        (mutual, shown, f"dn:{ADMIN}", "invalidCredentials"),
+        (ldaps, trusting(ldaps.ca), "", "inappropriateAuthentication"),
+    ):
+        with connection(serving, trust, **sasl("EXTERNAL", identity)) as asking:
             asking.bind()
             assert asking.result["description"] == result
 
 
-def test_sasl_mechanisms_are_listed_only_if_usable(
-    mutual: LdapDirectory, ldaps: LdapDirectory, authority: Authority, ann: Certificate
+def test_root_dse_lists_usable_sasl_mechanisms_and_start_tls(
+    mutual: LdapDirectory,
+    ldaps: LdapDirectory,
+    start_tls: LdapDirectory,
+    authority: Authority,
+    ann: Certificate,
 ) -> None:
     shown = trusting(authority.ca, cert=ann.cert, key=ann.key)
-    for serving, trust, listed in (
-        (mutual, shown, [b"PLAIN", b"EXTERNAL"]),
-        (ldaps, trusting(ldaps.ca), [b"PLAIN"]),
+    for serving, trust, mechanisms, offers_start_tls in (
+        (mutual, shown, [b"PLAIN", b"EXTERNAL"], False),
+        (ldaps, trusting(ldaps.ca), [b"PLAIN"], False),
+        (start_tls, trusting(start_tls.ca), [b"PLAIN"], True),
     ):
         with connection(serving, trust) as asking:
             asking.bind()
             asking.search("", "(objectClass=*)", ldap3.BASE, attributes=["+"])
-            assert asking.response[0]["raw_attributes"]["supportedSASLMechanisms"] == listed
+            values = asking.response[0]["raw_attributes"]
+        assert values["supportedSASLMechanisms"] == mechanisms
+        assert (START_TLS.encode() in values["supportedExtension"]) == offers_start_tls
 
 
 def test_client_without_a_required_certificate_is_refused(
@@ -185,32 +185,19 @@ def test_client_without_a_required_certificate_is_refused(
     assert mutual.stats()["searches"] == 0
 
 
-def test_external_bind_without_a_certificate_is_refused(ldaps: LdapDirectory) -> None:
-    sasl = {"authentication": ldap3.SASL, "sasl_mechanism": "EXTERNAL", "sasl_credentials": ""}
-    with connection(ldaps, trusting(ldaps.ca), **sasl) as asking:
-        asking.bind()
-        assert asking.result["description"] == "inappropriateAuthentication"
-
-
-def plain(name: str, password: str) -> dict[str, Any]:
-    return {
-        "authentication": ldap3.SASL,
-        "sasl_mechanism": "PLAIN",
-        "sasl_credentials": (None, name, password),
-    }
-
-
 def test_sasl_plain_is_accepted_only_over_tls(ldaps: LdapDirectory) -> None:
-    for password, result in (("s", "success"), ("x", "invalidCredentials")):
-        for name in ("cn=admin,o=Intranet", "dn:cn=admin,o=Intranet"):
-            with connection(ldaps, trusting(ldaps.ca), **plain(name, password)) as asking:
+    with LdapDirectory(0) as clear:
+        for serving, name, password, result in (
+            (ldaps, ADMIN, "s", "success"),
+            (ldaps, f"dn:{ADMIN}", "s", "success"),
+            (ldaps, ADMIN, "x", "invalidCredentials"),
+            (ldaps, f"dn:{ADMIN}", "x", "invalidCredentials"),
+            (clear, ADMIN, "s", "confidentialityRequired"),
+        ):
+            plain = sasl("PLAIN", (None, name, password))
+            with connection(serving, trusting(serving.ca), **plain) as asking:
                 asking.bind()
                 assert asking.result["description"] == result
-    with LdapDirectory(0) as clear:
-        asking = ldap3.Connection(clear.url, **plain("cn=admin,o=Intranet", "s"))
-        asking.bind()
-        assert asking.result["description"] == "confidentialityRequired"
-        asking.unbind()
 
 
 def test_keys_are_opened_by_their_password_and_fit_their_certificate(

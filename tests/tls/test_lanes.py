@@ -1,7 +1,6 @@
 """Lanes over TLS at foreign servers, and their failures without TLS."""
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import engine_config
@@ -28,9 +26,8 @@ from sitebench.seeders.people import Spec, generate
 from sitebench.suite_base.points import Load
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls, Trust, key_password
-from tests.support.waiting import left_s
 from tests.tls.certificates import PASSWORD, Authority, Certificate, self_signed
-from tests.tls.targets import Slapd, slapd
+from tests.tls.targets import Slapd, failures_of, slapd
 
 PEOPLE = Spec(50, 1997, "paper", ("en_US",), "ou=Dynamic,o=Intranet")
 LANES = 4
@@ -39,26 +36,12 @@ DONE = 20
 
 def ran(
     address: DirectoryAddress, trust: Trust, sequence: Script = LOOKUP, who: Identity = ANONYMOUS
-) -> tuple[int, Counter[str]]:
-    """Run lanes until enough operations have ended; return their number and all failures."""
+) -> Counter[str]:
+    """Run lanes until enough operations have ended; return their failures by kind."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
     target = OpenDirectory("foreign", address, options.base, who, trust=trust)
     config = engine_config(Load(options, target, [sequence], first_added=1_000))
-    engine = Engine(config, generate(PEOPLE).population)
-    ended, failures = 0, Counter[str]()
-    give_up = time.monotonic() + left_s()
-    try:
-        engine.start_lanes(sequence.name, LANES)
-        while ended < DONE and not failures:
-            assert time.monotonic() < give_up, "nothing ends"
-            time.sleep(0.02)
-            for step in engine.drain().steps:
-                ended += step.count if step.step == sequence.counts else 0
-                if step.step != "sequence":
-                    failures.update(step.failures)
-    finally:
-        engine.stop(5.0)
-    return ended, failures
+    return failures_of(Engine(config, generate(PEOPLE).population), sequence, LANES, DONE)
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +67,13 @@ def ways(openldap: Slapd) -> tuple[DirectoryAddress, DirectoryAddress]:
     )
 
 
-def test_lanes_look_up_people_in_slapd_over_tls(openldap: Slapd, trust: Trust) -> None:
+def test_lanes_look_up_people_in_slapd_over_tls_only_with_trust(
+    openldap: Slapd, trust: Trust
+) -> None:
     for address in ways(openldap):
-        ended, failures = ran(address, trust)
-        assert ended >= DONE
-        assert not failures
+        assert not ran(address, trust)
+        assert set(ran(address, Trust())) == {"tls:untrusted"}
+    assert not ran(ways(openldap)[0], Trust(insecure=True))
 
 
 def test_people_are_added_to_slapd_over_tls(openldap: Slapd, trust: Trust) -> None:
@@ -99,54 +84,44 @@ def test_people_are_added_to_slapd_over_tls(openldap: Slapd, trust: Trust) -> No
         assert count_seeded(target, generate(more).population) == more.size
 
 
-def test_certificate_of_an_untrusted_authority_is_refused(openldap: Slapd) -> None:
-    for address in ways(openldap):
-        ended, failures = ran(address, Trust())
-        assert ended == 0
-        assert set(failures) == {"tls:untrusted"}
-
-
-def test_insecure_client_accepts_any_certificate(openldap: Slapd) -> None:
-    ended, failures = ran(ways(openldap)[0], Trust(insecure=True))
-    assert ended >= DONE
-    assert not failures
+def serving(tls: ServerTls | bool) -> LdapDirectory:
+    return LdapDirectory(PEOPLE.size, tls=tls, seed=PEOPLE.seed, locales=PEOPLE.locales)
 
 
 @contextmanager
 def shown(certificate: Certificate, **more: Any) -> Iterator[DirectoryAddress]:
     """Yield the address of a directory with this certificate."""
-    tls = ServerTls(certificate.cert, certificate.key, **more)
-    spec = {"seed": PEOPLE.seed, "locales": PEOPLE.locales}
-    with LdapDirectory(PEOPLE.size, tls=tls, **spec) as serving:  # type: ignore[arg-type]
-        yield parse_address(serving.url)
-
-
-def test_certificate_for_another_name_is_refused(authority: Authority, trust: Trust) -> None:
-    with shown(authority.sign("other", names="DNS:other.example")) as address:
-        assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
+    with serving(ServerTls(certificate.cert, certificate.key, **more)) as directory:
+        yield parse_address(directory.url)
 
 
 NAMES = ("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
 
 
-@pytest.mark.parametrize("more", [(), ("-addext", "basicConstraints=critical,CA:FALSE")])
-def test_self_signed_certificate_given_as_authority_is_trusted(
-    tmp_path: Path, more: tuple[str, ...]
+def test_invalid_server_certificate_has_its_failure_kind(
+    authority: Authority, trust: Trust, tmp_path: Path
 ) -> None:
-    made = self_signed(tmp_path, "own", *NAMES, *more)
-    trust = Trust(_read(made.cert))
-    with shown(made) as address:
-        probe(address, PEOPLE.base, trust=trust)
-        ended, failures = ran(address, trust)
-    assert ended >= DONE
-    assert not failures
+    for certificate, kind in (
+        (authority.sign("other", names="DNS:other.example"), "tls:wrong-name"),
+        (authority.sign("ended", days=-1), "tls:expired"),
+        (self_signed(tmp_path, "own", *NAMES), "tls:is-authority"),
+    ):
+        with shown(certificate) as address:
+            assert set(ran(address, trust)) == {kind}
 
 
-def test_certificate_that_is_trusted_itself_needs_no_authority(authority: Authority) -> None:
-    made = authority.sign("leaf")
-    with shown(made) as address:
-        probe(address, PEOPLE.base, trust=Trust(_read(made.cert)))
-        assert not ran(address, Trust(_read(made.cert)))[1]
+def test_certificate_that_is_trusted_itself_needs_no_authority(
+    authority: Authority, tmp_path: Path
+) -> None:
+    for certificate in (
+        self_signed(tmp_path, "own", *NAMES),
+        self_signed(tmp_path, "leaf", *NAMES, "-addext", "basicConstraints=critical,CA:FALSE"),
+        authority.sign("leaf"),
+    ):
+        trust = Trust(_read(certificate.cert))
+        with shown(certificate) as address:
+            probe(address, PEOPLE.base, trust=trust)
+            assert not ran(address, trust)
 
 
 def test_probe_and_lanes_ignore_the_common_name(tmp_path: Path) -> None:
@@ -155,36 +130,20 @@ def test_probe_and_lanes_ignore_the_common_name(tmp_path: Path) -> None:
     with shown(made) as address:
         with pytest.raises(SitebenchError, match="a common name alone does not count"):
             probe(replace(address, host="localhost"), PEOPLE.base, trust=trust)
-        assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
-
-
-def test_self_signed_certificate_not_given_as_authority_is_reported(
-    tmp_path: Path, trust: Trust
-) -> None:
-    with shown(self_signed(tmp_path, "own", *NAMES)) as address:
-        assert set(ran(address, trust)[1]) == {"tls:is-authority"}
-
-
-def test_expired_certificate_is_refused(authority: Authority, trust: Trust) -> None:
-    with shown(authority.sign("ended", days=-1)) as address:
-        assert set(ran(address, trust)[1]) == {"tls:expired"}
+        assert set(ran(address, trust)) == {"tls:wrong-name"}
 
 
 def test_required_client_certificate_is_reported(
     authority: Authority, server: Certificate, ann: Certificate, trust: Trust
 ) -> None:
     with shown(server, client_ca=authority.ca) as address:
-        ended, failures = ran(address, trust)
-        assert ended == 0
-        assert "tls:certificate-wanted" in failures
+        assert "tls:certificate-wanted" in ran(address, trust)
         locked = authority.locked(ann)
         file = locked.key + ".password"
         Path(file).write_text(PASSWORD, encoding="ascii")
         assert key_password(file) == PASSWORD
         known = Trust(trust.ca_pem, cert=locked.cert, key=locked.key, key_password_file=file)
-        ended, failures = ran(address, known)
-        assert ended >= DONE
-        assert not failures
+        assert not ran(address, known)
 
 
 def test_slapd_maps_the_client_certificate_to_its_dn(
@@ -192,42 +151,34 @@ def test_slapd_maps_the_client_certificate_to_its_dn(
 ) -> None:
     external = Identity(sasl="external")
     shown_by_it = ServerTls(server.cert, server.key, client_ca=authority.ca)
-    known = structs.replace(trust, cert=ann.cert, key=ann.key)
+    known = replace(trust, cert=ann.cert, key=ann.key)
     with slapd(tmp_path / "slapd", PEOPLE, shown_by_it) as ports:
         for address in ways(ports):
-            ended, failures = ran(address, known, who=external)
-            assert ended >= DONE
-            assert not failures
+            assert not ran(address, known, who=external)
     with shown(server) as address:
-        failures = ran(address, trust, who=external)[1]
-        assert "result:inappropriateAuthentication" in failures
+        assert "result:inappropriateAuthentication" in ran(address, trust, who=external)
 
 
-def test_server_without_tls_is_reported(trust: Trust) -> None:
-    with LdapDirectory(1) as serving:
-        port = serving.port
-        assert set(ran(DirectoryAddress("127.0.0.1", port, "ldaps"), trust)[1]) == {"tls:not-tls"}
-        refused = ran(DirectoryAddress("127.0.0.1", port, START_TLS), trust)[1]
-        assert set(refused) == {"result:protocolError"}
-
-
-def test_closed_port_is_reported_as_a_refused_connect(trust: Trust) -> None:
-    failures = ran(DirectoryAddress("127.0.0.1", free_port(), "ldaps"), trust)[1]
-    assert set(failures) == {"connect-refused"}
+def test_server_without_tls_and_closed_port_are_reported(trust: Trust) -> None:
+    with LdapDirectory(1) as directory:
+        for port, scheme, kind in (
+            (directory.port, "ldaps", "tls:not-tls"),
+            (directory.port, START_TLS, "result:protocolError"),
+            (free_port(), "ldaps", "connect-refused"),
+        ):
+            assert set(ran(DirectoryAddress("127.0.0.1", port, scheme), trust)) == {kind}
 
 
 @pytest.mark.parametrize("resume", [True, False])
 def test_sessions_are_resumed_only_if_configured(resume: bool) -> None:
-    spec = {"seed": PEOPLE.seed, "locales": PEOPLE.locales}
-    with LdapDirectory(PEOPLE.size, tls=True, **spec) as serving:  # type: ignore[arg-type]
-        trust = Trust(_read(str(serving.ca)), resume=resume)
-        ended, failures = ran(parse_address(serving.url), trust, CONNECT)
-        stats = serving.stats()
-    assert ended >= DONE
-    assert not failures
+    with serving(tls=True) as directory:
+        trust = Trust(_read(str(directory.ca)), resume=resume)
+        assert not ran(parse_address(directory.url), trust, CONNECT)
+        stats = directory.stats()
+    assert stats["tls_handshakes"] >= DONE
     # The first connections of each lane have no session to resume.
-    assert stats["tls_resumed"] >= ended - 2 * LANES if resume else stats["tls_resumed"] == 0
-    assert stats["tls_handshakes"] >= ended
+    resumed_at_least = stats["tls_handshakes"] - 2 * LANES
+    assert stats["tls_resumed"] >= resumed_at_least if resume else stats["tls_resumed"] == 0
 
 
 def test_invalid_certificate_files_are_named(
@@ -247,5 +198,5 @@ def test_trust_sent_to_a_process_contains_no_secret(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text(PASSWORD)
     trust = Trust(key_password_file=str(file))
-    assert PASSWORD not in json.dumps(structs.asdict(trust))
+    assert PASSWORD not in json.dumps(asdict(trust))
     assert PASSWORD not in repr(trust)

@@ -14,17 +14,8 @@ from tests.tls.test_directory import ANN
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
 SHORT = (
-    "--users",
-    "2",
-    "--threads",
-    "1",
-    "--think",
-    "10ms",
-    "--warmup",
-    "0s",
-    "--measure",
-    "500ms",
-    "--json",
+    *("--users", "2", "--threads", "1", "--think", "10ms"),
+    *("--warmup", "0s", "--measure", "500ms", "--json"),
 )
 
 

@@ -2,7 +2,6 @@
 
 import ssl
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections import Counter
@@ -29,6 +28,7 @@ from tests.support.cli import in_process
 from tests.support.programs import required_program
 from tests.support.waiting import left_s
 from tests.tls.certificates import Authority, Certificate
+from tests.tls.targets import failures_of
 from tests.tls.test_cli import SHORT
 
 PEOPLE = 50
@@ -37,22 +37,9 @@ DONE = 40
 
 def ran(address: SiteAddress, trust: Trust, scenario: Script) -> Counter[str]:
     """Run lanes until enough passes have ended; return their failures by kind."""
-    options = PsOptions(entries=PEOPLE, threads=1)
-    people = visitors(UpdSpec(PEOPLE))
+    options, people = PsOptions(entries=PEOPLE, threads=1), visitors(UpdSpec(PEOPLE))
     config = engine_config(Load(options, OpenSite("site", address, trust=trust), [scenario]))
-    engine = Engine(config, people)
-    ended, failures, give_up = 0, Counter[str](), time.monotonic() + left_s()
-    try:
-        engine.start_lanes(scenario.name, 4)
-        while ended < DONE and not failures:
-            assert time.monotonic() < give_up, "nothing ends"
-            time.sleep(0.02)
-            for step in engine.drain().steps:
-                ended += step.count if step.step == "sequence" else 0
-                failures.update(step.failures if step.step != "sequence" else {})
-    finally:
-        engine.stop(5.0)
-    return failures
+    return failures_of(Engine(config, people), scenario, lanes=4, operations=DONE)
 
 
 def test_python_and_curl_read_pages_over_https(tmp_path: Path) -> None:
