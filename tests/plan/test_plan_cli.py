@@ -12,7 +12,8 @@ from sitebench.monitor.use import InterfaceUse
 from sitebench.runs.store import RunStore
 from tests.plan.test_measured import a_page_result, invalid
 from tests.support.cli import in_process
-from tests.support.points import a_result, a_spec, a_tally
+from tests.support.points import a_result, a_spec
+from tests.support.runs import write_run
 
 
 def planned(*argv: str) -> dict[str, Any]:
@@ -24,23 +25,18 @@ def planned(*argv: str) -> dict[str, Any]:
 def a_run(path: Path, rate: float | None = None, cards: Sequence[InterfaceUse] = ()) -> Path:
     """Write a run of a directory and a site, with one invalid point."""
     at_random = {"a": "b", "arrivals": "poisson"}
+    specs = [
+        a_spec(name, 10_000, rate=rate, settings=at_random) for name in ("connect", "add", "lookup")
+    ]
     results = [
-        *(
-            a_result(a_spec(name, 10_000, rate=rate, settings=at_random), 8_000)
-            for name in ("connect", "add", "lookup")
-        ),
+        *(a_result(spec, 8_000) for spec in specs),
         invalid(a_result(a_spec("lookup", 20_000))),
         a_page_result(400.0, 50_000),
     ]
     machine = replace(results[0].use.machine, interfaces=tuple(cards))
     results[0] = replace(results[0], use=replace(results[0].use, machine=machine))
-    with RunStore(path) as store:
-        store.set_manifest({"cpu": {"model": "A fine processor", "usable": 2}})
-        for result in results:
-            store.begin(result.spec)
-            store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
-            store.confirm(result.spec)
-    return path
+    manifest = {"cpu": {"model": "A fine processor", "usable": 2}}
+    return write_run(path, *results, manifest=manifest)
 
 
 def test_plan_of_the_site_matches_the_paper() -> None:
@@ -54,12 +50,7 @@ def test_plan_of_the_site_matches_the_paper() -> None:
 
 
 def test_run_of_a_site_without_pages_advises_how_to_count_pages(tmp_path: Path) -> None:
-    run = tmp_path / "run.sitebench"
-    with RunStore(run) as store:
-        result = a_result(a_spec(suite="ps", operation="scenario"))
-        store.begin(result.spec)
-        store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
-        store.confirm(result.spec)
+    run = write_run(tmp_path / "run", a_result(a_spec(suite="ps", operation="scenario")))
     ran = in_process("plan", "ps", str(run)).check(2, "has no rate for pages", "`page = true`")
     assert "--mix" not in ran.err
 
@@ -141,23 +132,12 @@ def test_run_without_a_suite_advises_how_to_measure_it(tmp_path: Path) -> None:
 
 
 def test_target_must_be_chosen_if_the_run_has_two(tmp_path: Path) -> None:
-    path = tmp_path / "run.sitebench"
-    with RunStore(path) as store:
-        for target, count in (("embedded", 9_000), ("openldap", 1_000)):
-            result = a_result(a_spec(target=target), count)
-            store.begin(result.spec)
-            store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
-            store.confirm(result.spec)
+    counts = {"embedded": 9_000, "openldap": 1_000}
+    results = [a_result(a_spec(target=target), count) for target, count in counts.items()]
+    path = write_run(tmp_path / "run.sitebench", *results)
     argv = ("plan", "ils", str(path), "--mix", "lookup=1")
     in_process(*argv).check(2, "embedded; openldap")
     assert planned(*argv[1:], "--target", "openldap")["machine"] == "openldap"
-
-
-def test_workbook_has_only_sheets_of_measured_suites(tmp_path: Path) -> None:
-    run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
-    assert in_process("plan", "ils", str(run), "--xlsx", str(book)).code == 0
-    sheets = openpyxl.load_workbook(book).sheetnames
-    assert {name.split()[0] for name in sheets} == {"Directory", "Personalized", "Notes"}
 
 
 def test_network_line_is_that_of_the_busiest_monitored_card(tmp_path: Path) -> None:
@@ -183,11 +163,14 @@ def test_plan_of_the_directory_lists_people_online_or_all_people(tmp_path: Path)
     assert "directory would have 15,000 people" in whole
 
 
-def test_first_sheet_has_the_machine_and_the_number_of_machines(tmp_path: Path) -> None:
+def test_workbook_has_sheets_of_measured_suites_the_machine_and_its_number(tmp_path: Path) -> None:
     run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
     argv = ("plan", "ils", str(run), "--community", "100k", "--xlsx", str(book))
     assert in_process(*argv).code == 0
-    sheet = openpyxl.load_workbook(book, data_only=True)["Directory"]
+    sheets = openpyxl.load_workbook(book, data_only=True)
+    names = {name.split()[0] for name in sheets.sheetnames}
+    assert names == {"Directory", "Personalized", "Notes"}
+    sheet = sheets["Directory"]
     assert "A fine processor, 2 cores" in sheet["A2"].value
     assert str(tmp_path) not in sheet["A2"].value
     assert (sheet["B3"].value, sheet["C3"].value) == ("Machines needed for the community below", 1)

@@ -1,5 +1,6 @@
 """The points that the commands of every suite plan, without measurements."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -38,18 +39,17 @@ def test_every_point_of_a_command_has_its_identifying_options(line: str) -> None
 def test_operations_that_change_a_directory_are_measured_last() -> None:
     specs = planned("ils", "sweep", "--operations", "add,register,lookup", "--sizes", "10,20")
     assert [(each.entries, each.operation) for each in specs] == [
-        (size, name) for size in (10, 20) for name in ("lookup", "register", "add")
+        *product((10, 20), ("lookup", "register", "add"))
     ]
 
 
 def test_web_sweep_has_each_workload_with_its_own_client_counts() -> None:
-    specs = planned("web", "sweep", "spice-static", "silicon-surf")
-    clients = {name: [s.users for s in specs if s.operation == name] for name in ("spice-static",)}
-    assert clients["spice-static"] != [s.users for s in specs if s.operation == "silicon-surf"]
-    given = planned("web", "sweep", "spice-static", "silicon-surf", "--clients", "1,3")
-    assert [(each.operation, each.users) for each in given] == [
-        (name, users) for name in ("spice-static", "silicon-surf") for users in (1, 3)
-    ]
+    names = ("spice-static", "silicon-surf")
+    specs = planned("web", "sweep", *names)
+    static, surf = ([spec.users for spec in specs if spec.operation == name] for name in names)
+    assert static != surf
+    given = planned("web", "sweep", *names, "--clients", "1,3")
+    assert [(spec.operation, spec.users) for spec in given] == [*product(names, (1, 3))]
 
 
 def test_sweeps_of_the_papers_have_the_printed_durations_and_sizes() -> None:
@@ -110,24 +110,16 @@ def test_length_of_the_window_does_not_change_the_points_of_papers_sweeps() -> N
 
 def test_sweep_of_the_paper_announces_its_points() -> None:
     with unmeasured():
-        ran = in_process("ils", "sweep", "--paper")
+        directory = in_process("ils", "sweep", "--paper")
+        site = in_process("ps", "sweep", "--paper", "--sizes", "1k")
     assert (
         "as the paper: connect with 250 clients for 10m each; add with 40 clients for 10m each; "
         "lookup with 200 clients for 10m each: 12 points, 122m"
-    ) in ran.err
-    with unmeasured():
-        ran = in_process("ps", "sweep", "--paper", "--sizes", "1k")
-    assert "scenario with 33 clients for 10m each: 1 point, 15m" in ran.err
+    ) in directory.err
+    assert "scenario with 33 clients for 10m each: 1 point, 15m" in site.err
 
 
-WORKLOAD = """
-title = "Mine"
-load.clients = [1, 5]
-
-[[operation]]
-name = "page"
-get = "/"
-"""
+WORKLOAD = 'load.clients = [1, 5]\n[[operation]]\nname = "page"\nget = "/"\n'
 
 
 def test_user_supplied_scenario_file_is_the_default_operation(tmp_path: Path) -> None:
@@ -154,13 +146,9 @@ def test_rate_reaches_the_load_without_rounding(rate: str) -> None:
     assert from_texts(IlsOptions, {"rate": sent.partition("=")[2]}).rate == spec.rate
 
 
-ANONYMOUS = """
-[[operation]]
-name = "home"
-get = "/"
-"""
+ANONYMOUS = '[[operation]]\nname = "home"\nget = "/"\n'
 ORDER = ANONYMOUS.replace("get", "post")
-PERSONAL = 'data.one.people = "seeded"\n' + ANONYMOUS + 'expect.contains = "Hello, {one.given}"\n'
+PERSONAL = f'data.one.people = "seeded"\n{ANONYMOUS}expect.contains = "Hello, {{one.given}}"\n'
 ELSEWHERE = ("--target", "ldap://127.0.0.1:9", "--base", "o=Intranet")
 
 

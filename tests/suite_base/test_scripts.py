@@ -81,13 +81,12 @@ class RenamedOptions(IlsOptions):
     pause: float = option.duration(0.0, "Mean think time.", setting="think")
 
 
-def test_load_key_of_a_scenario_file_may_set_an_option_of_another_name(tmp_path: Path) -> None:
-    file = tmp_path / "slow.toml"
-    file.write_text('load.think = "3s"\n[[operation]]\nsearch = "(uid=*)"\n')
-    completed: Any = ILS.apply_scenario(RenamedOptions(scenario=str(file)))
-    assert completed.pause == 3.0
-    completed = ILS.apply_scenario(RenamedOptions(scenario=str(file)).assign(pause=1.0))
-    assert completed.pause == 1.0
+def test_load_key_of_a_scenario_file_may_set_an_option_of_another_name(mix: str) -> None:
+    Path(mix).write_text('load.think = "3s"\n[[operation]]\nsearch = "(uid=*)"\n')
+    options = RenamedOptions(scenario=mix)
+    for asked, pause in ((options, 3.0), (options.assign(pause=1.0), 1.0)):
+        completed: Any = ILS.apply_scenario(asked)
+        assert completed.pause == pause
 
 
 def test_every_key_of_load_is_an_option_of_a_command() -> None:
@@ -111,13 +110,9 @@ def test_peak_searches_for_an_objective_unless_loads_are_named(mix: str) -> None
     assert conditions(searched) == ["p99<1s", "find: p99<5ms"]
     assert not searched.is_set("clients")
     assert searched.clients == PEAK().clients
-    named: Any = ILS.apply_scenario(PEAK(scenario=mix).assign(clients=(4,)))
-    assert (conditions(named), named.clients) == ([], (4,))
-
-
-def test_clients_of_the_command_override_users_of_the_file(mix: str) -> None:
+    # Clients of the command override users of the file, too.
     named: Any = ILS.apply_scenario(PEAK(scenario=mix).assign(clients=(4, 8)))
-    assert (named.users, named.clients) == (0, (4, 8))
+    assert (conditions(named), named.users, named.clients) == ([], 0, (4, 8))
     check_options(replace(named, objective=Objective.parse("p95<1s")))
 
 
@@ -167,16 +162,18 @@ def test_fewer_rows_than_users_are_refused_if_each_user_keeps_a_row(mix: str) ->
         ILS.check(RUN(scenario=mix, users=3), [found])
 
 
-def test_file_of_another_protocol_is_refused() -> None:
+def test_file_for_another_suite_is_refused() -> None:
     site = from_text("site", '[[operation]]\nget = "/"\n')
     directory = from_text("directory", '[[operation]]\nsearch = "(u=a)"\n')
+    files = '[[operation]]\nfile = "page"\n[files.own]\npage = { sizes = [300, 4000] }\n'
     ILS.check(IlsOptions(), [directory])
+    PS.check(PsOptions(), [site])
     with pytest.raises(BadInput, match="is for no directory"):
         ILS.check(IlsOptions(), [site])
-    with pytest.raises(BadInput, match="is for no") as refused:
-        PS.check(PsOptions(), [directory])
-    assert "sitebench directory run" in refused.value.remedy
-    PS.check(PsOptions(), [site])
+    for script, command in ((directory, "directory"), (from_text("files", files), "web")):
+        with pytest.raises(BadInput, match="is for no personalized site") as refused:
+            PS.check(PsOptions(), [script])
+        assert f"sitebench {command} run" in refused.value.remedy
 
 
 def test_process_refuses_data_that_differ_from_those_of_the_first_process(mix: str) -> None:
@@ -207,13 +204,6 @@ def test_data_of_a_file_identify_its_point(mix: str) -> None:
     point = ILS.point(RUN(scenario=mix), "mix")
     assert point.settings["data_who"] == read(mix).digests["who"]
     assert "data_who" not in ILS.point(RUN(), "lookup").settings
-
-
-def test_file_with_verbs_of_one_suite_is_refused_by_another_suite() -> None:
-    own = '[[operation]]\nfile = "page"\n[files.own]\npage = { sizes = [300, 4000] }\n'
-    with pytest.raises(BadInput, match="is for no personalized site") as refused:
-        PS.check(PsOptions(), [from_text("own", own)])
-    assert "sitebench web run" in refused.value.remedy
 
 
 def test_entries_that_stay_at_a_target_are_announced(

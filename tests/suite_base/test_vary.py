@@ -14,12 +14,11 @@ from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import Stage, repeat_stages
 from sitebench.runs.point import PointResult
 from sitebench.suite_base.vary import Level, _cells, read, scaling_lines, table
-from sitebench.tables.table import Table
 from sitebench.targets.limits import Limits
 from sitebench.verdict.verdict import Bound
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec, a_test, judged
-from tests.support.shown import shown as drawn
+from tests.support.shown import shown
 from web_bench.options import WebOptions
 
 INTERVAL = re.compile(r"([+-][\d.]+)% to ([+-][\d.]+)%")
@@ -34,16 +33,33 @@ def level(result: PointResult) -> tuple[Level, str]:
     return Level("threads", result.spec.settings["threads"], WebOptions()), result.spec.key
 
 
-def shown(base: PointResult, *others: PointResult) -> list[str]:
-    return threads(table([base, *others], base.spec.key, [level(each) for each in others]))
+Repeats = PointResult | list[PointResult]
+"""The points of a level: one, or its repeats."""
 
 
-def threads(varied: Table) -> list[str]:
-    return [line for line in drawn([varied]).splitlines() if " threads " in f" {line}"]
+def drawn(*levels: Repeats) -> list[str]:
+    """Return the lines of the table that compares levels with the first of them."""
+    repeats = [one if isinstance(one, list) else [one] for one in levels]
+    base, *others = (one[0] for one in repeats)
+    every = [result for one in repeats for result in one]
+    varied = table(every, base.spec.key, [level(other) for other in others])
+    return shown([varied]).splitlines()
+
+
+def rows(*levels: Repeats) -> list[str]:
+    return [line for line in drawn(*levels) if " threads " in f" {line}"]
+
+
+def null_line(*levels: Repeats) -> str | None:
+    return next((line for line in drawn(*levels) if "(null)" in line), None)
+
+
+def scaling(*points: PointResult) -> list[str]:
+    return scaling_lines([*points], [level(point) for point in points])
 
 
 def test_level_is_compared_with_the_base_if_both_are_measured() -> None:
-    (line,) = shown(point(1, 20_000), point(2, 30_000))
+    (line,) = rows(point(1, 20_000), point(2, 30_000))
     assert "15,000" in line
     assert "+50.0%" in line
 
@@ -53,26 +69,21 @@ def test_tables_without_an_effect_seldom_show_a_gain() -> None:
     lot, tables, false = random.Random(1997), 60, 0
     made = point(1, 20_000)
     for _ in range(tables):
-        every = [
-            structs.replace(
-                made,
-                spec=structs.replace(made.spec, settings={"threads": str(n)}, repeat=repeat),
-                operations=round(20_000 * math.exp(lot.gauss(0, 0.03))),
-            )
+        levels = [
+            [
+                structs.replace(
+                    made,
+                    spec=structs.replace(made.spec, settings={"threads": str(n)}, repeat=repeat),
+                    operations=round(20_000 * math.exp(lot.gauss(0, 0.03))),
+                )
+                for repeat in range(10)
+            ]
             for n in range(1, 10)
-            for repeat in range(10)
         ]
-        base, *others = (every[10 * n] for n in range(9))
-        varied = table(every, base.spec.key, [level(each) for each in others])
-        lines = drawn([varied]).splitlines()
+        lines = drawn(*levels)
         assert sum(map(bool, map(INTERVAL.search, lines))) == 9  # The null's, and each level's.
-        gains = map(INTERVAL.search, lines)
-        intervalgains = [
-            float(gain[1]) > 0 or float(gain[2]) < 0
-            for gain, line in zip(gains, lines, strict=True)
-            if gain is not None and "(null)" not in line
-        ]
-        false += any(intervalgains)
+        gains = [gain for line in lines if "(null)" not in line for gain in INTERVAL.findall(line)]
+        false += any(float(low) > 0 or float(high) < 0 for low, high in gains)
     assert false <= 0.1 * tables
 
 
@@ -90,10 +101,10 @@ def test_each_repeat_has_every_level_once_in_random_order() -> None:
 
 
 def test_rate_limited_by_the_generator_is_marked_and_shows_no_gain() -> None:
-    (line,) = shown(point(1, 20_000), point(2, 30_000, Bound.GENERATOR))
+    (line,) = rows(point(1, 20_000), point(2, 30_000, Bound.GENERATOR))
     assert ">= 15,000" in line
     assert "%" not in line
-    (line,) = shown(point(1, 20_000, Bound.UNSETTLED), point(2, 30_000))
+    (line,) = rows(point(1, 20_000, Bound.UNSETTLED), point(2, 30_000))
     assert "%" not in line
 
 
@@ -104,16 +115,16 @@ def failing(result: PointResult, failures: int) -> PointResult:
 def test_level_with_fast_failures_shows_no_gain() -> None:
     """For a server with slow answers, a timeout of 20 ms had a gain of 15 %: 6 of 100 failed."""
     base, faster = point(1, 20_000), point(2, 23_000)
-    (line,) = shown(base, failing(faster, 200))
+    (line,) = rows(base, failing(faster, 200))
     assert "+15.0%" in line  # Under 1 %, as without --allow-failures.
     for one, other in ((base, failing(faster, 1_500)), (failing(base, 1_500), faster)):
-        (line,) = shown(one, other)
+        (line,) = rows(one, other)
         assert "%" not in line
-        assert scaling_lines([one, other], [level(one), level(other)]) == []
-    assert scaling_lines([base, faster], [level(base), level(faster)]) != []
+        assert scaling(one, other) == []
+    assert scaling(base, faster) != []
     # One repeat of two suffices.
     one, other = repeats(2, 23_000, 23_000)
-    (line,) = intervalall(repeats(1, 20_000, 20_000), [one, failing(other, 1_500)])
+    (line,) = rows(repeats(1, 20_000, 20_000), [one, failing(other, 1_500)])
     assert "%" not in line
 
 
@@ -130,34 +141,32 @@ def at_a_rate(threads: int, p50_us: float, lost: bool = False) -> PointResult:
 def test_gain_at_a_fixed_rate_is_that_of_the_latency() -> None:
     """All levels keep the rate: a level with half the latency had a gain of 0.0 %."""
     one, two = at_a_rate(1, 800.0), at_a_rate(2, 400.0)
-    said = drawn([table([one, two], one.spec.key, [level(two)])])
-    (line,) = (text for text in said.splitlines() if text.strip().startswith("threads"))
+    (line,) = rows(one, two)
     assert "400 us" in line
     assert "-50.0%" in line
-    assert "Gain" not in said
-    assert "Change" in said
-    assert scaling_lines([one, two], [level(one), level(two)]) == []
+    text = "\n".join(drawn(one, two))
+    assert "Gain" not in text
+    assert "Change" in text
+    assert scaling(one, two) == []
 
 
 def test_latency_bounds_and_latencies_without_rate_are_not_compared() -> None:
     base = at_a_rate(1, 800.0)
     for other in (at_a_rate(2, 400.0, lost=True), point(2, 30_000)):
-        (line,) = shown(base, other)
+        (line,) = rows(base, other)
         assert "%" not in line
 
 
 def test_scaling_by_threads_is_stated_only_for_measured_points() -> None:
     one, two, six = point(1, 20_000), point(2, 30_000), point(6, 60_000)
-    assert scaling_lines([one, two, six], [level(each) for each in (one, two, six)]) == [
+    assert scaling(one, two, six) == [
         "threads 1 to 2: +50 %, 75% of the possible gain of twice the threads",
         "threads 2 to 6: +100 %, 67% of the possible gain of 3 times the threads",
     ]
-    four = point(4, 60_000)
-    assert scaling_lines([two, four], [level(two), level(four)]) == [
+    assert scaling(two, point(4, 60_000)) == [
         "threads 2 to 4: +100 %, 100% of the possible gain of twice the threads"
     ]
-    full = point(2, 30_000, Bound.GENERATOR)
-    assert scaling_lines([one, full], [level(one), level(full)]) == []
+    assert scaling(one, point(2, 30_000, Bound.GENERATOR)) == []
 
 
 def test_each_level_differs_from_the_base_in_one_option() -> None:
@@ -204,13 +213,6 @@ def repeats(threads: int, *counts: int, bound: str = Bound.TARGET_CPU) -> list[P
     ]
 
 
-def null_line(base: list[PointResult], *others: list[PointResult]) -> str | None:
-    every = [each for one in (base, *others) for each in one]
-    varied = table(every, base[0].spec.key, [level(one[0]) for one in others])
-    found = (line for line in drawn([varied]).splitlines() if "(null)" in line)
-    return next(found, None)
-
-
 def test_null_line_compares_odd_with_even_repeats_of_all_levels() -> None:
     lot = random.Random(1997)
     base, level_ = (
@@ -220,36 +222,29 @@ def test_null_line_compares_odd_with_even_repeats_of_all_levels() -> None:
     logs = [[math.log(each.ops_per_s) for each in one] for one in (base, level_)]
     pairs = [odd_and_even(one) for one in logs]
     odd, even = ([*pairs[0][n], *pairs[1][n]] for n in (0, 1))
-    line = null_line(base, level_)
-    assert line is not None
-    interval = _cells(effect(odd, even, 0.05))[1]
-    assert INTERVAL.fullmatch(interval)
-    assert interval in line
+
+    def compare(line: str | None, odd: list[float], even: list[float], alpha: float) -> None:
+        interval = _cells(effect(odd, even, alpha))[1]
+        assert INTERVAL.fullmatch(interval)
+        assert line is not None
+        assert interval in line
+
+    compare(null_line(base, level_), odd, even, 0.05)
     # There is no null line for points bound by the load generator or without operations.
     bounded = repeats(2, *(9_000, 1_000) * 16, bound=Bound.GENERATOR)
     nothing = repeats(3, *(9_000, 0) * 16)
-    odd, even = pairs[0]
-    line = null_line(base, bounded, nothing)
-    assert line is not None
-    interval = _cells(effect(odd, even, 0.025))[1]
-    assert INTERVAL.fullmatch(interval)
-    assert interval in line
+    compare(null_line(base, bounded, nothing), *pairs[0], 0.025)
     assert null_line(bounded) is None
 
 
 def test_repeat_without_operations_is_left_out_of_the_gain() -> None:
-    (line,) = intervalall(repeats(1, 20_000, 20_000), repeats(2, 30_000, 0))
+    (line,) = rows(repeats(1, 20_000, 20_000), repeats(2, 30_000, 0))
     assert "+50.0%" in line
-
-
-def intervalall(base: list[PointResult], *others: list[PointResult]) -> list[str]:
-    every = [each for one in (base, *others) for each in one]
-    return threads(table(every, base[0].spec.key, [level(one[0]) for one in others]))
 
 
 def test_only_the_base_level_is_marked_as_the_base() -> None:
     base, bounded = point(1, 20_000), point(2, 30_000, Bound.GENERATOR)
-    same, other = intervalall([base], [base], [bounded])
+    same, other = rows(base, base, bounded)
     assert "is the base" in same
     assert "is the base" not in other
 
@@ -272,5 +267,4 @@ def test_scaling_is_stated_only_for_numeric_levels_of_a_scalable_option() -> Non
     apart = [(Level("threads", "1", WebOptions()), few.spec.key)]
     apart += [(Level("workers", "2", WebOptions()), many.spec.key)]
     assert scaling_lines([few, many], apart) == []
-    idle = point(1, 0)
-    assert scaling_lines([idle, many], [level(idle), level(many)]) == []
+    assert scaling(point(1, 0), many) == []

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.errors import BadInput, ProgramMissing
 from sitebench.monitor.reached import listener
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
@@ -52,33 +51,3 @@ def test_nginx_directives_are_replaced_or_added(tmp_path: Path) -> None:
     assert lines.count("worker_connections 600;") == 1
     assert found.body == b"a"
     assert "etag" not in found.headers
-
-
-@pytest.mark.parametrize(
-    ("directives", "words"),
-    [
-        ({"sendfil": "on"}, 'nginx did not start: nginx: [emerg] unknown directive "sendfil" in'),
-        ({"sendfile": "perhaps"}, 'invalid value "perhaps" in "sendfile" directive'),
-        ({"worker_priority": "5"}, '"worker_priority" directive is not allowed here in nginx.conf'),
-        ({"sendfile": "on;\n} evil"}, r'"sendfile on;\n} evil" is not one directive of nginx'),
-        ({"sendfile": "on; } events { } http { include /etc/passwd"}, "is not one directive"),
-        ({"sendfile": 'on"; } evil "'}, "is not one directive"),
-        ({"sendfile": "on # "}, "is not one directive"),
-        ({"sendfile": "on\\"}, "is not one directive"),
-        ({"sendfile": "@evil@"}, 'invalid value "@evil@"'),
-        ({"send file": "on"}, '"send file on" is not one directive of nginx'),
-    ],
-)
-def test_invalid_nginx_directive_is_refused(directives: dict[str, str], words: str) -> None:
-    with pytest.raises(BadInput) as raised, nginx.serving(None, directives=directives, kinds=()):
-        pass
-    assert words in raised.value.message
-
-
-def test_missing_nginx_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitebench.system.programs._DAEMONS", ())
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ProgramMissing, match="apt-get install nginx-light"):
-        nginx.SERVER.find()
-    with pytest.raises(ProgramMissing, match="apt-get install fcgiwrap"):
-        nginx.SERVER.helpers(["cgi"])

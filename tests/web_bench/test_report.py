@@ -19,6 +19,7 @@ from sitebench.runs.store import RunStore
 from sitebench.tables.markdown import to_markdown
 from sitebench.verdict.verdict import Bound, Verdict
 from tests.support.cli import in_process
+from tests.support.runs import keep
 from tests.web_bench.made import SECONDS, a_result, a_sweep, a_tally, used_up
 from web_bench.paper.beside import paper_tables
 from web_bench.paper.printed import PAPERS
@@ -31,24 +32,25 @@ def write(path: Path, results: list[PointResult]) -> Path:
     with RunStore(path) as store:
         store.set_manifest({"command": ["sitebench", "web", "sweep"], "seed": 1997})
         for result in results:
-            store.begin(result.spec)
-            tally = a_tally(find(result.spec.operation), round(result.ops_per_s * SECONDS), 10**6)
-            store.complete(store.point_id(result.spec.key), {"measure": tally}, result)
-            store.confirm(result.spec)
+            requests = round(result.ops_per_s * SECONDS)
+            keep(store, result, a_tally(find(result.spec.operation), requests, 10**6))
     return path
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    def swept(operation: str, divisor: int = 1) -> list[PointResult]:
+        return a_sweep(operation, {clients: rate / divisor for clients, rate in RATES.items()})
+
     results = [
-        *used_up(a_sweep("webbench1-static", RATES)),
-        *used_up(a_sweep("webbench1-light", {n: rate / 5 for n, rate in RATES.items()})),
-        *used_up(a_sweep("webbench1-heavy", {n: rate / 30 for n, rate in RATES.items()})),
-        *a_sweep("spice-static", RATES),
-        *a_sweep("spice-cgi", {n: rate / 8 for n, rate in RATES.items()}),
-        *a_sweep("ecommerce-cgi", {n: rate / 3 for n, rate in RATES.items()}),
+        *used_up(swept("webbench1-static")),
+        *used_up(swept("webbench1-light", 5)),
+        *used_up(swept("webbench1-heavy", 30)),
+        *swept("spice-static"),
+        *swept("spice-cgi", 8),
+        *swept("ecommerce-cgi", 3),
         *a_sweep("silicon-surf", {48: 5_000.0}),
-        *a_sweep("webstone2-standard", RATES),
+        *swept("webstone2-standard"),
     ]
     return load([write(tmp_path_factory.mktemp("web") / "web.sitebench", results)])
 
@@ -128,22 +130,26 @@ def test_papers_section_has_todays_and_printed_figures(
     assert line in words(sections["papers"])
 
 
+def of_markdown(text: str) -> str:
+    """Return the words of Markdown tables."""
+    return " ".join(text.replace("\\", "").replace("|", " ").split())
+
+
 def papers_of(*results: PointResult) -> str:
     """Return the papers' tables beside results, as words."""
     found = paper_tables(series(results))
     text = " ".join(to_markdown(table) for each in found for table in each.tables)
-    return html.unescape(" ".join(text.replace("\\", "").replace("|", " ").split()))
+    return html.unescape(of_markdown(text))
 
 
 def test_todays_figure_is_in_the_table_of_the_same_number_of_processors() -> None:
     """The same figure was in the table of four processors and in that of one."""
     rates = {"processors=1": 2_000.0, "": 5_000.0}
-    said = papers_of(
-        *(
-            a_result("spice-static", 8, rate, settings={"target_limits": limits})
-            for limits, rate in rates.items()
-        )
-    )
+    results = [
+        a_result("spice-static", 8, rate, settings={"target_limits": limits})
+        for limits, rate in rates.items()
+    ]
+    said = papers_of(*results)
     four, one = said.split("### Table 2: Static Performance (1-CPU Server)")
     assert "Static requests/second 2,759 2,282 1.21 5,000 @ 8, 2 processors" in four
     assert "Static requests/second 1,153 714 1.61 2,000 @ 8 " in one
@@ -151,12 +157,8 @@ def test_todays_figure_is_in_the_table_of_the_same_number_of_processors() -> Non
 
 def test_lower_bound_is_marked_in_every_table_of_the_papers() -> None:
     bound = Verdict(Bound.GENERATOR, False, "a load thread used 99% of its core")
-    said = papers_of(
-        *(
-            replace(a_result(name, 8, 1_000.0), verdict=bound)
-            for name in ("spice-static", "webbench1-static", "webstone2-standard")
-        )
-    )
+    names = ("spice-static", "webbench1-static", "webstone2-standard")
+    said = papers_of(*(replace(a_result(name, 8, 1_000.0), verdict=bound) for name in names))
     assert "2,759 2,282 1.21 >= 1,000 @ 8, 2 processors" in said
     assert "Static Latency (ms) 8.3 15.4 1.86 <= 8 @ 8, 2 processors" in said
     assert "Today: nginx, 8 clients, 2 processors 8 >= 95% >= 68.4 Mbit/s" in said
@@ -167,13 +169,9 @@ def test_lower_bound_is_marked_in_every_table_of_the_papers() -> None:
 def two_runs(folder: Path, **of_the_second: str) -> str:
     """Return the report on two runs as words: the static test, and the other workload."""
     settings = {"keepalive": "false", **of_the_second}
-    files = [
-        write(folder / "files.sitebench", a_sweep("spice-static", RATES)),
-        write(
-            folder / "shop.sitebench", a_sweep("ecommerce-cgi", {48: 3_000.0}, settings=settings)
-        ),
-    ]
-    return " ".join(build.markdown(load(files)).replace("\\", "").replace("|", " ").split())
+    shop = a_sweep("ecommerce-cgi", {48: 3_000.0}, settings=settings)
+    files = [write(folder / "files", a_sweep("spice-static", RATES)), write(folder / "shop", shop)]
+    return of_markdown(build.markdown(load(files)))
 
 
 def test_runs_that_are_parts_of_a_sweep_are_joined(tmp_path: Path) -> None:
@@ -229,8 +227,8 @@ def test_markdown_report_has_every_table(report: Report) -> None:
 def test_points_with_different_numbers_of_clients_are_not_confused(tmp_path: Path) -> None:
     """Every point has 0 entries: a comparison by size alone would confuse points."""
     a, b = (
-        write(tmp_path / f"{name}.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: rate}))
-        for name, rate in (("a", 800.0), ("b", 1_600.0))
+        write(tmp_path / str(rate), a_sweep("spice-cgi", {1: 400.0, 8: rate}))
+        for rate in (800.0, 1_600.0)
     )
     ran = in_process("compare", str(a), str(b), "--json").check(0)
     points = json.loads(ran.out)["points"]

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from sitebench.errors import BadInput, SitebenchError
+from sitebench.errors import BadInput, ProgramMissing, SitebenchError
 from sitebench.http.address import SiteAddress
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.process import ProcessReader
@@ -257,6 +257,60 @@ def test_unsupported_programs_and_missing_folders_are_refused(target: Any, tmp_p
         target.serving(None, kinds={"asp"}).__enter__()
     with pytest.raises(BadInput, match="there is no folder"):
         target.serving(tmp_path / "missing").__enter__()
+
+
+@pytest.mark.parametrize(
+    ("program", "directive", "value", "words"),
+    [
+        ("nginx", "sendfil", "on", 'did not start: nginx: [emerg] unknown directive "sendfil" in'),
+        ("nginx", "sendfile", "perhaps", 'invalid value "perhaps" in "sendfile" directive'),
+        (
+            "nginx",
+            "worker_priority",
+            "5",
+            '"worker_priority" directive is not allowed here in nginx',
+        ),
+        (
+            "nginx",
+            "sendfile",
+            "on;\n} evil",
+            r'"sendfile on;\n} evil" is not one directive of nginx',
+        ),
+        (
+            "nginx",
+            "sendfile",
+            "on; } events { } http { include /etc/passwd",
+            "is not one directive",
+        ),
+        ("nginx", "sendfile", 'on"; } evil "', "is not one directive"),
+        ("nginx", "sendfile", "on # ", "is not one directive"),
+        ("nginx", "sendfile", "on\\", "is not one directive"),
+        ("nginx", "sendfile", "@evil@", 'invalid value "@evil@"'),
+        ("nginx", "send file", "on", '"send file on" is not one directive of nginx'),
+        ("apache", "EnableSendfil", "On", "apache2 did not start: Invalid command 'EnableSendfil'"),
+        ("apache", "KeepAliveTimeout", "long", "KeepAliveTimeout has wrong format"),
+        ("apache", "KeepAlive", "On\nEvil On", r'"KeepAlive On\nEvil On" is not one directive of'),
+        ("apache", "FileETag", "None \\", "is not one directive of apache2"),
+    ],
+)
+def test_invalid_directive_is_refused(program: str, directive: str, value: str, words: str) -> None:
+    started = import_module(f"web_bench.targets.{program}")
+    with pytest.raises(BadInput) as raised:
+        started.serving(None, directives={directive: value}, kinds=()).__enter__()
+    assert words in raised.value.message
+
+
+def test_missing_program_is_refused(
+    name: str, target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sitebench.system.programs._DAEMONS", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    package = {"nginx": "nginx-light", "apache": "apache2-bin"}[name]
+    with pytest.raises(ProgramMissing, match=f"apt-get install {package}"):
+        target.SERVER.find()
+    if name == "nginx":
+        with pytest.raises(ProgramMissing, match="apt-get install fcgiwrap"):
+            target.SERVER.helpers(["cgi"])
 
 
 def test_user_supplied_certificate_with_locked_key_is_used(
