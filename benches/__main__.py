@@ -20,7 +20,7 @@ from sitebench.options.command import command
 from sitebench.tables.terminal import show
 
 GROUPS = (
-    (ils.ROWS, ils.DirectoryBench),
+    (ils.ROWS, ils.IlsBench),
     (ils_tls.ROWS, ils_tls.TlsBench),
     (ils_limits.ROWS, ils_limits.LimitsBench),
     (ils_others.ROWS, ils_others.OthersBench),
@@ -35,8 +35,6 @@ ROWS: tuple[Row, ...] = (*pairs.ROWS, *(row for rows, _ in GROUPS for row in row
 
 @dataclass(frozen=True)
 class _BenchOptions:
-    """Options of `python -m benches`."""
-
     rows: str | None = option.text(
         None,
         f"Rows to measure (default: all): some of {', '.join(row.key for row in ROWS)}.",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from benches.ratios import Trial
 from sitebench.measure.point_process import Runner
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 LANES = 64
 WARMUP_S = 0.5
+_Server = TypeVar("_Server")
 
 
 class Bench:
@@ -29,6 +33,16 @@ class Bench:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.stack = contextlib.ExitStack()
+        self._open: dict[Hashable, Any] = {}
+
+    def opened(
+        self, key: Hashable, opening: Callable[[], AbstractContextManager[_Server]]
+    ) -> _Server:
+        """Return the server of a key, which is opened when a trial first needs it."""
+        if key not in self._open:
+            self._open[key] = self.stack.enter_context(opening())
+        server: _Server = self._open[key]
+        return server
 
     def trials(self) -> list[Trial]:
         """Return every trial, in the order in which a repeat runs them."""
@@ -61,6 +75,16 @@ class Lanes(NamedTuple):
         steps = [step for step in self.steps if counted(step)]
         done = sum(step.count - sum(step.failures.values()) for step in steps)
         return {"ops_per_s": done / self.seconds, "cpu_us": self.cpu_ns / max(done, 1) / 1e3}
+
+
+def run_counted(argv: Sequence[str], **more: Any) -> tuple[int, str, float]:
+    """Run a program; return its exit code, its output, and the seconds of CPU that it used."""
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, **more)
+    assert process.stdout is not None
+    output = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, output, used.ru_utime + used.ru_stime
 
 
 def run_lanes(engine: Engine, program: str, lanes: int, seconds: float) -> Lanes:

@@ -16,16 +16,15 @@ from pathlib import Path
 import psutil
 
 from benches import ils_seeding, ils_storm
-from benches.bench import LANES, Bench, measured, temporary_folder
+from benches.bench import LANES, temporary_folder
 from benches.ils_crowd import crowded
-from benches.ils_engine import engine_watched, sampling
+from benches.ils_engine import DirectoryBench, engine_watched, sampling
 from benches.ils_web_ui import looked_at
 from benches.ils_workers import workers_and_threads
 from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench import sequences
-from ils_bench.calibrate import WARMUP_S, engine_alone
+from ils_bench.calibrate import engine_alone
 from ils_bench.options import IlsOptions
-from ils_bench.points import POINTS
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import find, write_config
@@ -33,7 +32,6 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.calibrate import floor
 from sitebench.calibrate.floor import Exchange
-from sitebench.runs.point import PointResult
 from sitebench.scenario.script import Script
 from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import generate
@@ -54,17 +52,13 @@ its time.
 ROWS = (*rows_of("ils"), *ils_seeding.ROWS)
 
 
-class DirectoryBench(Bench):
-    """Directories of several sizes, each opened when a trial first needs it."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self._targets: dict[tuple[str, int, int], OpenDirectory] = {}
+class IlsBench(DirectoryBench):
+    """Directories of several sizes."""
 
     def trials(self) -> list[Trial]:
         return [
             Trial("lookup10k", lambda: self._alone(sequences.LOOKUP)),
-            Trial("locust", lambda: {"ops_per_s": self._point(self._options()).ops_per_s}),
+            Trial("locust", lambda: {"ops_per_s": self.point(self.options()).ops_per_s}),
             Trial("watched", lambda: engine_watched(*self._lookup, LANES, self.seconds)),
             Trial("monitor", lambda: sampling(*self._lookup)),
             Trial("lookup1k", lambda: self._alone(sequences.LOOKUP, 1_000)),
@@ -77,7 +71,7 @@ class DirectoryBench(Bench):
             Trial("connect", lambda: self._alone(sequences.CONNECT)),
             Trial("login", self._login),
             Trial("crowd", self._crowd),
-            Trial("storm", lambda: ils_storm.stormed(self._options(), LANES, self.seconds)),
+            Trial("storm", lambda: ils_storm.stormed(self.options(), LANES, self.seconds)),
             Trial("threads", self._threads),
             Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
             Trial("web-ui", lambda: looked_at(*self._lookup[:2], self.seconds)),
@@ -97,28 +91,6 @@ class DirectoryBench(Bench):
     def _bind_floor(self) -> floor.Responder:
         return self.stack.enter_context(floor.responder(BIND))
 
-    def _options(
-        self, entries: int = 10_000, target: str = "embedded", threads: int = 1
-    ) -> IlsOptions:
-        return IlsOptions(
-            entries=entries,
-            target=target,
-            target_threads=threads,
-            threads=threads,
-            users=LANES,
-            warmup=WARMUP_S,
-            measure=self.seconds,
-        )
-
-    def _target(
-        self, entries: int = 10_000, target: str = "embedded", threads: int = 1
-    ) -> OpenDirectory:
-        key = (target, entries, threads)
-        if key not in self._targets:
-            options = self._options(entries, target, threads)
-            self._targets[key] = self.stack.enter_context(open_target(options, entries))
-        return self._targets[key]
-
     def _floor(self, connections: int) -> Values:
         found = floor.exchanges(self._lookup_floor, connections, self.seconds)
         return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
@@ -128,11 +100,10 @@ class DirectoryBench(Bench):
         return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
     def _alone(self, sequence: Script, entries: int = 10_000, lanes: int = LANES) -> Values:
-        options, target = self._options(entries), self._target(entries)
-        return engine_alone(options, target, sequence, lanes, self.seconds)
+        return self.alone(self.options(entries), sequence, lanes)
 
     def _crowd(self) -> Values | Skipped:
-        options = self._options()
+        options = self.options()
 
         def load(target: OpenDirectory, seconds: float) -> Values:
             return engine_alone(options, target, KEPT, LANES, seconds)
@@ -140,36 +111,30 @@ class DirectoryBench(Bench):
         return crowded(options, self.seconds, load)
 
     def _login(self) -> Values:
-        options = replace(self._options(), profile="person", hash="clear", over="kept")
+        options = self.options(profile="person", hash="clear", over="kept")
         with open_target(options, 10_000) as target:
-            logins, lookups = (self._point(options, target, name) for name in ("login", "lookup"))
+            logins, lookups = (self.point(options, target, name) for name in ("login", "lookup"))
         return {"per_s": logins.ops_per_s, "lookups_per_s": lookups.ops_per_s}
 
     @property
     def _lookup(self) -> tuple[IlsOptions, OpenDirectory, Script]:
-        return self._options(), self._target(), sequences.LOOKUP
-
-    def _point(
-        self, options: IlsOptions, target: OpenDirectory | None = None, operation: str = "lookup"
-    ) -> PointResult:
-        return measured(POINTS.test(options, operation).at(target or self._target()))
+        return self.options(), self.target(self.options()), sequences.LOOKUP
 
     def _threads(self) -> Values | Skipped:
         needed = 4
         if usable_cores() < needed:
             return Skipped(f"needs {needed} cores")
         # Both trials have two engine threads; only the directory gets another thread.
-        options = replace(self._options(), threads=2)
         one, two = (
-            engine_alone(options, target, sequences.LOOKUP, LANES, self.seconds)["ops_per_s"]
-            for target in (self._target(threads=threads) for threads in (1, 2))
+            self.alone(self.options(threads=2, target_threads=threads), sequences.LOOKUP)
+            for threads in (1, 2)
         )
-        return {"two": two, "linear": 2 * one}
+        return {"two": two["ops_per_s"], "linear": 2 * one["ops_per_s"]}
 
     def _memory(self) -> Values:
-        target = self._target(MILLION)
-        resident = psutil.Process(target.pid).memory_info().rss
-        population = generate(spec_of(self._options(MILLION), MILLION)).population
+        options = self.options(MILLION)
+        resident = psutil.Process(self.target(options).pid).memory_info().rss
+        population = generate(spec_of(options, MILLION)).population
         return {
             "resident": float(resident),
             "encoded": float(population.answer_bytes(0, MILLION)),
@@ -177,7 +142,7 @@ class DirectoryBench(Bench):
 
     def _fill(self) -> Values:
         slapadd = find("slapadd")
-        options = self._options(MILLION)
+        options = self.options(MILLION)
         began = time.monotonic()
         with open_target(options, MILLION):
             embedded_s = time.monotonic() - began
@@ -189,7 +154,7 @@ class DirectoryBench(Bench):
             return {"embedded_s": embedded_s, "slapadd_s": time.monotonic() - began}
 
     def _fill_with(self, profile: str) -> Values:
-        options = replace(self._options(MILLION), profile=profile)
+        options = self.options(MILLION, profile=profile)
         population = generate(spec_of(options, MILLION)).population
         began = time.monotonic()
         with open_target(options, MILLION):
@@ -199,14 +164,13 @@ class DirectoryBench(Bench):
     @cached_property
     def _ldif(self) -> Path:
         path = self.stack.enter_context(temporary_folder()) / "people.ldif"
-        write_ldif(generate(spec_of(self._options(MILLION), MILLION)).population, path)
+        write_ldif(generate(spec_of(self.options(MILLION), MILLION)).population, path)
         return path
 
     def _slapd(self) -> Values:
-        target = self._target(10_000, "openldap")
-        options = self._options(10_000, "openldap")
-        native = self._point(options, target)
-        portable = self._point(replace(options, client="ldap3", users=4), target)
+        options = self.options(target="openldap")
+        native = self.point(options)
+        portable = self.point(replace(options, client="ldap3", users=4), self.target(options))
         return {
             "engine_cpu_us": native.cpu_us_per_op or 0.0,
             "ldap3_cpu_us": portable.cpu_us_per_op or 0.0,

@@ -1,18 +1,22 @@
-"""Lanes in this process, without Locust, with the recorders and monitors of a point."""
+"""Lanes in this process, without Locust, also with the recorders and monitors of a point."""
 
 from __future__ import annotations
 
 import contextlib
 import time
 from collections.abc import Iterator
+from typing import Any
 
-from benches.bench import temporary_folder
-from ils_bench.calibrate import running_engine
+from benches.bench import LANES, Bench, measured, temporary_folder
+from benches.ratios import Values
+from ils_bench.calibrate import WARMUP_S, engine_alone, running_engine
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
+from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenDirectory
 from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.sample import Changes
+from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Phase, PointFile, Windows
 from sitebench.scenario.script import Script
@@ -20,6 +24,27 @@ from sitebench.scenario.script import Script
 TICK_S = 0.5
 """The interval at which a point drains its recorders, as in `sitebench.locust.role_local`."""
 READINGS = 4
+
+
+class DirectoryBench(Bench):
+    """Trials of directories with a thread of load."""
+
+    def options(self, entries: int = 10_000, **more: Any) -> IlsOptions:
+        load = {"threads": 1, "users": LANES, "warmup": WARMUP_S, "measure": self.seconds}
+        return IlsOptions(entries=entries, **{**load, **more})
+
+    def target(self, options: IlsOptions) -> OpenDirectory:
+        """Return the target of options, the same for equal options."""
+        return self.opened(options, lambda: open_target(options, options.entries))
+
+    def alone(self, options: IlsOptions, sequence: Script, lanes: int = LANES) -> Values:
+        """Run lanes in this process, without Locust."""
+        return engine_alone(options, self.target(options), sequence, lanes, self.seconds)
+
+    def point(
+        self, options: IlsOptions, target: OpenDirectory | None = None, operation: str = "lookup"
+    ) -> PointResult:
+        return measured(POINTS.test(options, operation).at(target or self.target(options)))
 
 
 @contextlib.contextmanager

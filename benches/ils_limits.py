@@ -11,16 +11,16 @@ CPU time counts.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
-from benches.bench import LANES, Bench
+from benches.bench import LANES
 from benches.ils import KEPT
+from benches.ils_engine import DirectoryBench
 from benches.ratios import Trial, Values, rows_of
-from ils_bench.calibrate import WARMUP_S, engine_alone
-from ils_bench.options import IlsOptions
+from ils_bench.calibrate import engine_alone
 from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenDirectory
 
 ENTRIES = 10_000
 TURNS, LEAST_S = 16, 0.25
@@ -63,13 +63,7 @@ LIFTED = {
 ROWS = rows_of("ils_limits")
 
 
-class LimitsBench(Bench):
-    """Two directories that take turns."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self._open: dict[str, OpenDirectory] = {}
-
+class LimitsBench(DirectoryBench):
     def trials(self) -> list[Trial]:
         return [Trial("limits", self._in_turns)]
 
@@ -79,21 +73,12 @@ class LimitsBench(Bench):
             # The sides swap their order each turn, so a machine that slows down favours neither.
             sides = [("checked", CHECKED), ("lifted", LIFTED)][:: 1 if turn % 2 else -1]
             for name, limits in sides:
-                found = self._ask(self._directory(name, limits))
-                cheapest[name] = min(found, cheapest.get(name, found))
+                cpu_us = self._measured(name, limits)
+                cheapest[name] = min(cpu_us, cheapest.get(name, cpu_us))
         return {name: 1e6 / cpu_us for name, cpu_us in cheapest.items()}
 
-    def _ask(self, target: OpenDirectory) -> float:
-        seconds = max(LEAST_S, self.seconds / TURNS)
-        return engine_alone(self._options(), target, KEPT, LANES, seconds)["target_cpu_us"]
-
-    def _directory(self, name: str, limits: dict[str, Any]) -> OpenDirectory:
-        if name not in self._open:
-            options = self._options()
-            target = open_embedded(options, spec_of(options, ENTRIES), limits=limits)
-            self.stack.callback(target.close)
-            self._open[name] = target
-        return self._open[name]
-
-    def _options(self) -> IlsOptions:
-        return IlsOptions(entries=ENTRIES, threads=1, users=LANES, warmup=WARMUP_S)
+    def _measured(self, name: str, limits: dict[str, Any]) -> float:
+        options, seconds = self.options(ENTRIES), max(LEAST_S, self.seconds / TURNS)
+        people = spec_of(options, ENTRIES)
+        target = self.opened(name, lambda: closing(open_embedded(options, people, limits=limits)))
+        return engine_alone(options, target, KEPT, LANES, seconds)["target_cpu_us"]

@@ -10,27 +10,22 @@ time.
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from string import Template
 from xml.sax.saxutils import escape
 
-from benches.bench import Bench, measured, temporary_folder
+from benches.bench import run_counted, temporary_folder
+from benches.ils_engine import DirectoryBench
 from benches.ils_messages import bind
 from benches.ratios import Skipped, Trial, Values, rows_of
-from ils_bench.calibrate import WARMUP_S
 from ils_bench.options import IlsOptions
-from ils_bench.points import POINTS
 from ils_bench.targets.monitor import DirectoryMonitor
-from ils_bench.targets.opening import open_target
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import floor_exchange
 from sitebench.seeders.people import generate
 
@@ -78,71 +73,39 @@ _JMETER = """\
 """
 
 
-class OthersBench(Bench):
-    """One slapd, opened when a trial first needs it."""
+class OthersBench(DirectoryBench):
+    """A slapd for searches, and one for logins."""
 
     def trials(self) -> list[Trial]:
         return [
             Trial("others-search", self._ours),
-            Trial(
-                "searchrate", lambda: self._theirs("searchrate", self._searchrate, self._searches)
-            ),
-            Trial("jmeter", lambda: self._theirs("jmeter", self._jmeter, self._searches)),
-            Trial("others-login", self._our_logins),
-            Trial("authrate", lambda: self._theirs("authrate", self._authrate, self._logins)),
+            Trial("searchrate", lambda: self._theirs("searchrate", self._searchrate)),
+            Trial("jmeter", lambda: self._theirs("jmeter", self._jmeter)),
+            Trial("others-login", lambda: self._cost(self._logins, "login")),
+            Trial("authrate", lambda: self._theirs("authrate", self._authrate, logins=True)),
             Trial("floor-login", self._floor),
         ]
-
-    @cached_property
-    def _options(self) -> IlsOptions:
-        file = self._folder / f"{NAME}.toml"
-        return IlsOptions(
-            entries=_PEOPLE,
-            target="openldap",
-            threads=1,
-            users=CLIENTS,
-            scenario=str(file),
-            warmup=WARMUP_S,
-            measure=self.seconds,
-        )
-
-    @cached_property
-    def _login_options(self) -> IlsOptions:
-        """People with one common password, as authrate requires."""
-        return replace(
-            self._options,
-            scenario=None,
-            profile="person",
-            hash="clear",
-            one_password=_PASSWORD,
-            over="kept",
-        )
-
-    @cached_property
-    def _login_target(self) -> OpenDirectory:
-        return self.stack.enter_context(open_target(self._login_options, _PEOPLE))
 
     @cached_property
     def _folder(self) -> Path:
         return self.stack.enter_context(temporary_folder())
 
     @cached_property
-    def _target(self) -> OpenDirectory:
-        return self.stack.enter_context(open_target(self._options, self._options.entries))
+    def _searches(self) -> IlsOptions:
+        file = str(self._folder / f"{NAME}.toml")
+        return self.options(_PEOPLE, target="openldap", users=CLIENTS, scenario=file)
 
     @cached_property
-    def _counters(self) -> DirectoryMonitor:
-        return DirectoryMonitor(self._target)
-
-    @cached_property
-    def _login_counters(self) -> DirectoryMonitor:
-        return DirectoryMonitor(self._login_target)
+    def _logins(self) -> IlsOptions:
+        """Logins of people with one common password, as authrate requires."""
+        people = {"profile": "person", "hash": "clear", "one_password": _PASSWORD}
+        return self.options(_PEOPLE, target="openldap", users=CLIENTS, over="kept", **people)
 
     @cached_property
     def _words(self) -> dict[str, str]:
         """Return the words that a program's command needs: slapd, the search and the load."""
-        target, seconds = self._target, max(LEAST_S, self.seconds)
-        person = generate(spec_of(self._options, 1)).population.name(0)
+        target, seconds = self.target(self._searches), max(LEAST_S, self.seconds)
+        person = generate(spec_of(self._searches, 1)).population.name(0)
         return {
             "host": target.address.host,
             "port": str(target.address.port),
@@ -153,16 +116,14 @@ class OthersBench(Bench):
         }
 
     def _ours(self) -> Values:
-        Path(self._options.scenario or "").write_text(Template(_FILE).substitute(self._words))
-        found = measured(POINTS.test(self._options, NAME).at(self._target))
-        return {"cpu_us": found.cpu_us_per_op or 0.0}
+        Path(self._searches.scenario or "").write_text(Template(_FILE).substitute(self._words))
+        return self._cost(self._searches, NAME)
 
-    def _our_logins(self) -> Values:
-        found = measured(POINTS.test(self._login_options, "login").at(self._login_target))
-        return {"cpu_us": found.cpu_us_per_op or 0.0}
+    def _cost(self, options: IlsOptions, operation: str) -> Values:
+        return {"cpu_us": self.point(options, operation=operation).cpu_us_per_op or 0.0}
 
     def _floor(self) -> Values:
-        target = self._login_target
+        target = self.target(self._logins)
         login = bind(f"uid=user.0,{target.base}", _PASSWORD)
         with socket.create_connection((target.address.host, target.address.port)) as connection:
             connection.sendall(login)
@@ -171,42 +132,28 @@ class OthersBench(Bench):
         return {"cpu_us": found["cpu_ns"] / found["operations"] / 1e3}
 
     def _theirs(
-        self,
-        name: str,
-        arguments: Callable[[], Sequence[str]],
-        count: Callable[[], float] | None = None,
+        self, name: str, arguments: Callable[[], Sequence[str]], *, logins: bool = False
     ) -> Values | Skipped:
-        count = count or self._searches
         if (program := shutil.which(name)) is None:
             return Skipped(f"{name} is not on PATH")
-        argv, before = [program, *arguments()], count()
-        process = subprocess.Popen(
-            argv, cwd=self._folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        assert process.stdout is not None
-        said = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        done = count() - before
-        if process.returncode != 0 or done < 1_000:
+        argv, before = [program, *arguments()], self._operations(logins=logins)
+        code, output, cpu_s = run_counted(argv, cwd=self._folder, stderr=subprocess.STDOUT)
+        done = self._operations(logins=logins) - before
+        if code != 0 or done < 1_000:
             # Debian's JMeter cannot read any plan.
-            line = next(iter(said.strip().splitlines()), "")
+            line = next(iter(output.strip().splitlines()), "")
             return Skipped(f"{name} made {done:,.0f} operations: {line[:200]}")
-        return {"cpu_us": (used.ru_utime + used.ru_stime) / done * 1e6}
+        return {"cpu_us": cpu_s / done * 1e6}
 
-    def _searches(self) -> float:
-        """Return slapd's number of searches; the five searches of a reading are negligible."""
-        found = self._counters.read()
-        assert found is not None
-        return found["search_completed_total"]
-
-    def _logins(self) -> float:
-        found = self._login_counters.read()
-        assert found is not None
-        return found["bind_completed_total"]
+    def _operations(self, *, logins: bool) -> float:
+        """Return slapd's number of operations; the five searches of a reading are negligible."""
+        target = self.target(self._logins if logins else self._searches)
+        counters = DirectoryMonitor(target).read()
+        assert counters is not None
+        return counters["bind_completed_total" if logins else "search_completed_total"]
 
     def _authrate(self) -> list[str]:
-        target = self._login_target
+        target = self.target(self._logins)
         return [
             *("--hostname", target.address.host, "--port", str(target.address.port)),
             *("--baseDN", f"uid=user.[0-{_PEOPLE - 1}],{target.base}", "--filter", "(uid=*)"),

@@ -40,7 +40,6 @@ ROWS = rows_of("ils_seeding")
 
 
 def trials() -> list[Trial]:
-    """Return the trials of the rows."""
     return [
         Trial("ldif", _ldif_and_cat),
         Trial("seed-slapd", lambda: _seed_and_ldapadd(2_000, AWAY_S)),

@@ -89,7 +89,6 @@ def order_of(pairs: int, seed: int = 1997) -> list[bool]:
 
 
 def measure_in_turns(first: Callable[[], Slice], second: Callable[[], Slice], pairs: int) -> Pairs:
-    """Measure both sides in turns."""
     slices: tuple[list[Slice], list[Slice]] = ([], [])
     for turn in order_of(pairs):
         slices[0 if turn else 1].append(first() if turn else second())

@@ -59,8 +59,6 @@ ROWS = rows_of("ps")
 
 
 class SiteBench(Bench):
-    """Sites of several sizes."""
-
     def trials(self) -> list[Trial]:
         return [
             Trial("ps-page", lambda: self._alone(built_in("page", keepalive=True), self._site)),

@@ -131,7 +131,6 @@ class Outcome:
         return "aim" if self.row.passes(self.ratio, self.row.aim) else "pass"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row for programs."""
         row = self.row
         return {
             "row": row.key,
@@ -157,7 +156,6 @@ class Series:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def median(self, name: str) -> float | None:
-        """Return the median of a value over the repeats."""
         return _median(self.values.get(name, []))
 
 

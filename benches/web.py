@@ -58,12 +58,6 @@ ROWS = rows_of("web")
 
 
 class WebBench(Bench):
-    """Web servers, each opened when a trial first needs it."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self._open: dict[tuple[str, str, bool], OpenWeb] = {}
-
     def trials(self) -> list[Trial]:
         return [
             Trial("web-connect", lambda: self._load(ONE_8K)),
@@ -83,11 +77,8 @@ class WebBench(Bench):
         return WebOptions(target=target, threads=1, tls=tls)
 
     def _target(self, workload: Workload, target: str, *, tls: bool = False) -> OpenWeb:
-        key = (workload.name, target, tls)
-        if key not in self._open:
-            opened = open_target(self._options(target, tls=tls), [workload])
-            self._open[key] = self.stack.enter_context(opened)
-        return self._open[key]
+        options = self._options(target, tls=tls)
+        return self.opened((workload.name, options), lambda: open_target(options, [workload]))
 
     def _load(
         self, workload: Workload, target: str = "embedded", *, tls: bool = False, lanes: int = LANES
@@ -156,15 +147,8 @@ class WebBench(Bench):
             def make_target(host: str, ready: Mapping[str, Any]) -> OpenWeb:
                 return OpenWeb("embedded", SiteAddress(host, ready["port"]))
 
-            with open_child(
-                make_target,
-                module,
-                options,
-                config,
-                secure=False,
-                cgi_program=None,
-                access_log=False,
-            ) as opened:
+            facts: dict[str, Any] = {"secure": False, "cgi_program": None, "access_log": False}
+            with open_child(make_target, module, options, config, **facts) as opened:
                 before = psutil.Process().memory_info().rss
                 engine_alone(options, opened, workload, LANES, self.seconds)
                 tester = max(psutil.Process().memory_info().rss - before, 0)

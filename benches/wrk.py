@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from collections.abc import Mapping
 
+from benches.bench import run_counted
 from sitebench.errors import MeasurementFailed
 from sitebench.system.programs import find_program
 
@@ -18,25 +17,20 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 
 def find() -> str:
-    """Return the program's path; raise if it is missing."""
     return find_program("wrk", "`apt-get install wrk`")
 
 
 def run(url: str, connections: int, seconds: float, *more: str) -> Mapping[str, float]:
     """Load a URL from one thread; return requests and bytes a second, and the CPU of a request."""
     argv = [find(), "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", *more, url]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    said = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    found = _REQUESTS.search(said)
-    if process.returncode != 0 or found is None or "Non-2xx" in said:
-        raise MeasurementFailed(f"wrk did not load {url}: {said.strip()}", "run it by hand")
-    requests, took = int(found[1]), float(found[2]) * _SECONDS[found[3]]
+    code, output, cpu_s = run_counted(argv)
+    match = _REQUESTS.search(output)
+    if code != 0 or match is None or "Non-2xx" in output:
+        raise MeasurementFailed(f"wrk did not load {url}: {output.strip()}", "run it by hand")
+    requests, took = int(match[1]), float(match[2]) * _SECONDS[match[3]]
     return {
         "requests": requests,
         "ops_per_s": requests / took,
-        "bytes_per_s": float(found[4]) * _BYTES[found[5]] / took,
-        "cpu_us": (used.ru_utime + used.ru_stime) / max(requests, 1) * 1e6,
+        "bytes_per_s": float(match[4]) * _BYTES[match[5]] / took,
+        "cpu_us": cpu_s / max(requests, 1) * 1e6,
     }

@@ -13,8 +13,6 @@ from sitebench.options.command import command
 
 @dataclass(frozen=True)
 class _SoakOptions:
-    """Options of `python -m benches.soak`."""
-
     entries: int = option.size(100_000, "People in the directory.")
     measure: float = option.duration(120.0, "Length of the measured window.")
     users: int = option.count(64, "Lanes.", at_least=16)

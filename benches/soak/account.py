@@ -35,7 +35,6 @@ class Counted:
 
     @property
     def kind(self) -> str:
-        """The kind of the step."""
         return STEPS[self.program][self.step]
 
 
@@ -49,7 +48,6 @@ class Line:
 
     @property
     def holds(self) -> bool:
-        """Whether the figures are equal."""
         return self.lanes == self.directory
 
 

@@ -83,12 +83,10 @@ class Soaked:
 
     @property
     def figures(self) -> list[Figure]:
-        """The end compared with the beginning."""
         return judge(self.parts, self.directory, self.tester)
 
     @property
     def failures(self) -> int:
-        """The number of failed operations."""
         return sum(each.failures for each in self.counted)
 
 

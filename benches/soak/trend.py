@@ -50,7 +50,6 @@ class Part:
 
     @property
     def per_s(self) -> float:
-        """Operations per second."""
         return self.operations / self.seconds
 
     def of_each(self, cpu_s: float) -> float:
@@ -85,7 +84,6 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        """Whether the drift is within its bounds."""
         return (self.most is None or self.drift <= self.most) and (
             self.least is None or self.drift >= self.least
         )
