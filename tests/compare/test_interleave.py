@@ -31,7 +31,6 @@ def a_plan(
 
 @pytest.fixture
 def places(tmp_path: Path) -> tuple[Path, Path]:
-    """The run files of both sides."""
     return files(str(tmp_path / "c"))
 
 

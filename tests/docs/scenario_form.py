@@ -59,8 +59,6 @@ _KEY = re.compile(
 
 @dataclass(frozen=True)
 class Key:
-    """A key of the form."""
-
     table: str
     name: str
     kind: str
@@ -79,7 +77,6 @@ class Key:
 
 
 def keys() -> list[Key]:
-    """Return all keys of the form, in its order."""
     form = FORM.read_text().partition("\nform! {\n")[2].partition("\n}\n")[0]
     constants = dict(re.findall(r"^const (\w+): Kind = (.+?);", FORM.read_text(), re.MULTILINE))
     starts = [*_TABLE.finditer(form)]
@@ -113,7 +110,6 @@ def of_sites(tables: Sequence[str]) -> list[Key]:
 
 
 def rows(header: str, page: Path) -> Iterator[str]:
-    """Yield the rows below a header."""
     found = of_sites(OF_SITES[header]) if page == SITES else of_directories(TABLES[header])
     for key in found:
         name, meaning = f"`{key.name}`", key.meaning.replace("|", "\\|")

@@ -31,7 +31,6 @@ SHOWS = "return [...document.querySelectorAll('button')].some(b => b.textContent
 
 
 def main() -> None:
-    """Write every picture."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="sitebench-screenshots-") as name:
         folder = Path(name)

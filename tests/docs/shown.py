@@ -34,7 +34,6 @@ def parse(argv: Sequence[str]) -> None:
 
 
 def parsed(argv: Sequence[str]) -> dict[str, Any]:
-    """Return the options that a command parses from its arguments."""
     words, command = command_of(argv)
     found: dict[str, Any] = command.make_context(" ".join(words), list(argv[len(words) :])).params
     return found
@@ -73,7 +72,6 @@ def scripted(text: str) -> Iterator[list[str]]:
 
 
 def options(argv: Sequence[str]) -> list[str]:
-    """Return the names of options among arguments."""
     return [part.split("=")[0].rstrip(",") for part in argv if part.startswith("--")]
 
 

@@ -16,5 +16,4 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def report(run: Path) -> model.Report:
-    """The report on this run file."""
     return model.load([run])

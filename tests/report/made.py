@@ -32,7 +32,6 @@ WARMUP, MEASURED = 4, 8
 
 
 def spec(operation: str = "lookup", entries: int = 1_000, **other: Any) -> PointSpec:
-    """Return the spec of a point."""
     asked = PointSpec("ils", operation, entries, "embedded", 16, None, 2.0, 4.0)
     return replace(asked, **other)
 
@@ -98,7 +97,6 @@ def measured(
 
 
 def samples(n: int) -> list[tuple[str, str, float]]:
-    """Return samples of a monitor."""
     return [
         ("target", "cpu_s", n * 0.45),
         ("generator", "cpu_s", n * 0.25),

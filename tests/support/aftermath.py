@@ -138,7 +138,6 @@ class Ground:
             return []
 
     def phases(self) -> set[str]:
-        """Return the phases of the points so far."""
         return {row.phase for row in self.timeline()}
 
     def windows(self) -> int:
@@ -146,7 +145,6 @@ class Ground:
         return len({row.point for row in self.timeline() if row.phase == "measure"})
 
     def failures(self) -> int:
-        """Return the number of failures so far."""
         return sum(row.failures for row in self.timeline())
 
     def done(self) -> Points:

@@ -26,8 +26,6 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 class Browser:
-    """A browser window."""
-
     def __init__(self, root: str, session: str) -> None:
         self._session = f"{root}/session/{session}"
 
@@ -61,7 +59,6 @@ class Browser:
         assert eventually(answered), "the form was not answered"
 
     def run(self, script: str, *arguments: object) -> Any:
-        """Run a script in the page."""
         body = {"script": script, "args": list(arguments)}
         return call("POST", f"{self._session}/execute/sync", body)
 

@@ -9,7 +9,6 @@ from sitebench.counts import metrics, source
 
 
 def histogram(*values_ns: int) -> Histogram:
-    """Return a histogram of these values."""
     made = Histogram()
     for value in values_ns:
         made.record(value)

@@ -68,23 +68,19 @@ def changed(seen: _W, **other: Any) -> _W:
 
 
 def with_target(seen: Evidence, **other: Any) -> Evidence:
-    """Change the usage of the target's processes."""
     assert seen.use.target is not None
     return replace(seen, use=replace(seen.use, target=replace(seen.use.target, **other)))
 
 
 def with_generator(seen: Evidence, **other: Any) -> Evidence:
-    """Change the usage of the generator's process."""
     return replace(seen, use=replace(seen.use, generator=replace(seen.use.generator, **other)))
 
 
 def with_machine(seen: Evidence, **other: Any) -> Evidence:
-    """Change the usage of the machine of target and generator."""
     return replace(seen, use=replace(seen.use, machine=replace(seen.use.machine, **other)))
 
 
 def with_use(seen: Evidence, **other: Any) -> Evidence:
-    """Change other figures of the window."""
     return replace(seen, use=replace(seen.use, **other))
 
 

@@ -24,7 +24,6 @@ class Asked:
 
     @property
     def user(self) -> int | None:
-        """The user of the request."""
         found = re.search(r"user=(\d+)", self.headers.get("Cookie", ""))
         return None if found is None else int(found[1])
 

@@ -25,8 +25,6 @@ from sitebench.system.child import of_this_parent
 
 @dataclass(frozen=True)
 class _Start:
-    """The environment of a fork, and its function."""
-
     function: str
     arguments: Sequence[str]
     environment: Mapping[str, str]

@@ -20,7 +20,6 @@ UPD = json.dumps({"seed": 1, "size": PEOPLE, "locales": LOCALES})
 
 
 def visitors() -> Visitors:
-    """Return the people of the site."""
     return Visitors(str(POOLS), json.dumps({"seed": 1, "locales": LOCALES}))
 
 

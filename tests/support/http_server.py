@@ -42,7 +42,6 @@ class Handler(BaseHTTPRequestHandler):
     def reply(
         self, body: bytes = b"", status: int = 200, reason: str | None = None, **headers: str
     ) -> None:
-        """Answer the request."""
         self.send_response(status, reason)
         for name, value in headers.items():
             self.send_header(name, value)

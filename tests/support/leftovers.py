@@ -42,8 +42,6 @@ def watcher() -> subprocess.Popen[bytes]:
 
 
 class Run:
-    """The processes of a test run."""
-
     def __init__(self, name: str, root: int) -> None:
         self._name = name.encode()
         self._aside = {root, os.getpid()}

@@ -75,7 +75,6 @@ class Locust:
             os.killpg(self.pid, signal.SIGKILL)
 
     def said(self) -> str:
-        """Return the output so far."""
         return self._out.text()
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:

@@ -38,7 +38,6 @@ def a_tally(operation: str = "lookup", count: int = 20_000, seconds: float = 2.0
 
 
 def a_use(target_cpu_s: float | None = 1.9) -> Use:
-    """Return the resource usage of a window."""
     target = None if target_cpu_s is None else ProcessUse(target_cpu_s, 50_000_000)
     machine = MachineUse(busy_per_core=(0.9, 0.6), available_bytes=2_000_000_000)
     generator = ProcessUse(0.9, 20_000_000)

@@ -28,7 +28,6 @@ _CLONE_NEWNET = 0x40000000
 
 
 def locust() -> None:
-    """Run Locust."""
     gevent.reinit()
     # As with `python -m`.
     sys.path.insert(0, str(Path.cwd()))

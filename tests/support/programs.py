@@ -55,7 +55,6 @@ def run_program(
 
 
 def listens(port: int) -> bool:
-    """Return whether a server listens on a port of 127.0.0.1."""
     return succeeds(lambda: socket.create_connection(("127.0.0.1", port), 1).close())
 
 

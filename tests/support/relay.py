@@ -21,7 +21,6 @@ AT_ONCE = struct.pack("ii", 1, 0)
 
 
 def passing(piece: bytes, client: socket.socket) -> None:
-    """Forward a piece unchanged."""
     client.sendall(piece)
 
 
@@ -92,7 +91,6 @@ def losing(seconds: float) -> Way:
 
 
 def in_turn(*ways: Way) -> Way:
-    """Forward pieces by several ways in turn."""
     turns = itertools.cycle(ways)
 
     def way(piece: bytes, client: socket.socket) -> None:

@@ -19,7 +19,6 @@ def write_run(path: Path, *results: PointResult, manifest: Mapping[str, Any] | N
 
 
 def finish(store: RunStore, entries: int = 1_000) -> None:
-    """Store a finished point."""
     keep(store, a_result(a_spec(entries=entries)), a_tally())
 
 

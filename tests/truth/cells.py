@@ -225,8 +225,6 @@ FAULTS: Sequence[Fault] = (STALL_IN_THE_MIDDLE, STALL_OVER_THE_END, LOST_ANSWERS
 
 @dataclass(frozen=True)
 class Cell:
-    """A test of the matrix."""
-
     protocol: str
     shape: Shape
     schedule: Schedule

@@ -37,8 +37,6 @@ _OPTIONS = ("rate", "arrivals", "stages", "think", "warmup", "measure", "timeout
 
 @dataclass(frozen=True)
 class Task:
-    """The task of a program."""
-
     folder: Path
     """A new folder for the run file and all other output."""
     protocol: str

@@ -36,7 +36,6 @@ def _git(*arguments: str) -> None:
 
 
 def apply(patch: Path, folder: Path) -> None:
-    """Apply a patch in a checkout."""
     argv = ["git", "apply", str(patch)]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -66,7 +66,6 @@ class Server:
         return int(answer["port"])
 
     def close(self) -> None:
-        """End the server by closing its input."""
         self._process.communicate()
 
 
