@@ -5,7 +5,7 @@ import re
 import socket
 import threading
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -15,7 +15,7 @@ import pytest
 
 import sitebench
 from ps_bench.operations import text_of
-from sitebench import Result
+from sitebench import LdapDirectory, Result, SitebenchError
 from sitebench.errors import BadInput, TargetDied, TargetUnreachable, WrongPassword
 
 
@@ -25,16 +25,29 @@ def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:
     return sitebench.run(operation, target, **short | more)
 
 
-PREFIX = sitebench.Sequence(
-    "prefix",
-    (
-        sitebench.Connect(),
-        sitebench.Bind(),
-        sitebench.Repeat(50, (sitebench.Search(filter="(cn=*)", attributes=("cn",)),)),
-        sitebench.Unbind(),
-    ),
-    counts="search",
-)
+def sequence(name: str, *steps: Any, counts: str = "sequence") -> sitebench.Sequence:
+    """Return a sequence that connects and binds before its steps."""
+    bound = (sitebench.Connect(), sitebench.Bind(), *steps, sitebench.Unbind())
+    return sitebench.Sequence(name, bound, counts=counts)
+
+
+OWN = "dn: o=Own\nobjectClass: organization\no: Own\n"
+FIND_OWN = sequence("found", sitebench.Search(filter="(o=Own)", expect_entries=1))
+
+
+@pytest.fixture(scope="module")
+def directory() -> Iterator[LdapDirectory]:
+    """A directory of ten people."""
+    with LdapDirectory(entries=10, locales=("en_US",)) as served:
+        yield served
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[LdapDirectory]:
+    """A directory of one entry, which is no person."""
+    (tmp_path / "own.ldif").write_text(OWN)
+    with LdapDirectory(entries=0, ldif=tmp_path / "own.ldif") as served:
+        yield served
 
 
 def test_every_change_of_the_public_names_is_noticed() -> None:
@@ -60,7 +73,7 @@ def test_unknown_name_raises_attribute_error() -> None:
 
 
 def test_running_directory_object_can_be_measured() -> None:
-    with sitebench.LdapDirectory(entries=100, locales=("en_US",)) as directory:
+    with LdapDirectory(entries=100, locales=("en_US",)) as directory:
         result = measured("lookup", directory)
         assert directory.stats()["searches"] >= result.latency.count
     assert result.failures == 0
@@ -74,9 +87,10 @@ def test_running_directory_object_can_be_measured() -> None:
     )
 
 
-def test_user_defined_sequence_is_measured() -> None:
-    with sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory:
-        result = measured(PREFIX, directory)
+def test_user_defined_sequence_is_measured(directory: LdapDirectory) -> None:
+    search = sitebench.Search(filter="(cn=*)", attributes=("cn",))
+    prefix = sequence("prefix", sitebench.Repeat(50, (search,)), counts="search")
+    result = measured(prefix, directory)
     assert (result.failures, result.point.spec.operation) == (0, "prefix")
     assert result.point.operations > 0
 
@@ -85,9 +99,8 @@ def test_password_of_a_sequence_reaches_lanes_but_not_the_run_file(tmp_path: Pat
     kept = tmp_path / "kept.sitebench"
     bind = sitebench.Bind(dn="cn=admin,o=Intranet", password="s3cret-word")
     sequence = sitebench.Sequence("bound", (sitebench.Connect(), bind, sitebench.Unbind()))
-    with sitebench.LdapDirectory(
-        entries=10, locales=("en_US",), admin_dn="cn=admin,o=Intranet", admin_password="s3cret-word"
-    ) as directory:
+    admin: dict[str, Any] = {"admin_dn": "cn=admin,o=Intranet", "admin_password": "s3cret-word"}
+    with LdapDirectory(10, locales=("en_US",), **admin) as directory:
         result = measured(sequence, directory, out=kept)
     assert (result.failures, result.point.operations > 0) == (0, True)
     assert "s3cret-word" not in result.point.spec.stored()
@@ -116,48 +129,36 @@ def test_a_notebook_shows_a_result_as_table_and_chart(tmp_path: Path) -> None:
         assert [each.operations for each in run.results()] == [result.point.operations]
 
 
-def test_unknown_operation_or_wrong_target_is_refused() -> None:
-    with pytest.raises(sitebench.SitebenchError, match=r"'lokup'; did you mean lookup\?"):
+def test_unknown_operation_or_wrong_target_is_refused(directory: LdapDirectory) -> None:
+    with pytest.raises(SitebenchError, match=r"'lokup'; did you mean lookup\?"):
         sitebench.run("lokup")
-    with (
-        sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
-        pytest.raises(sitebench.SitebenchError, match="'page' is not an operation of a directory"),
-    ):
+    with pytest.raises(SitebenchError, match="'page' is not an operation of a directory"):
         sitebench.run("page", directory)
 
 
-def test_more_people_than_a_local_directory_has_are_refused_at_once(tmp_path: Path) -> None:
-    with (
-        sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
-        pytest.raises(BadInput, match=r"entries: 5,000 people are asked for, and .* has 10; leave"),
-    ):
+def test_more_people_than_a_local_directory_has_are_refused_at_once(
+    directory: LdapDirectory, own: LdapDirectory
+) -> None:
+    message = r"entries: 5,000 people are asked for, and .* has 10; leave"
+    with pytest.raises(BadInput, match=message):
         measured("lookup", directory, entries=5_000)
-    ldif = tmp_path / "own.ldif"
-    ldif.write_text("dn: o=Own\nobjectClass: organization\no: Own\n")
-    with sitebench.LdapDirectory(entries=0, ldif=ldif) as directory:
-        for needing in ("lookup", "retrieve"):
-            with pytest.raises(BadInput, match=rf"'{needing}' asks for people .*expect_entries=1"):
-                measured(needing, directory)
-        assert directory.stats()["searches"] == 0
-        search = sitebench.Search(filter="(o=Own)", expect_entries=1)
-        steps = (sitebench.Connect(), sitebench.Bind(), search, sitebench.Unbind())
-        assert measured(sitebench.Sequence("found", steps), directory).failures == 0
+    for needing in ("lookup", "retrieve"):
+        with pytest.raises(BadInput, match=rf"'{needing}' asks for people .*expect_entries=1"):
+            measured(needing, own)
+    assert own.stats()["searches"] == 0
+    assert measured(FIND_OWN, own).failures == 0
 
 
-def test_administrator_without_password_is_refused_with_the_argument_name() -> None:
-    with pytest.raises(BadInput, match="has no password; give admin_password"):
-        sitebench.LdapDirectory(entries=0, admin_dn="cn=admin,o=Intranet")
-
-
-def test_run_without_a_load_uses_the_load_of_the_scenario_file(tmp_path: Path) -> None:
+def test_run_without_a_load_uses_the_load_of_the_scenario_file(
+    directory: LdapDirectory, tmp_path: Path
+) -> None:
     file = tmp_path / "rt.toml"
     step = '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\n'
     file.write_text(f"[load]\nusers = 2\nrate = 50\n{step}")
-    with sitebench.LdapDirectory(10) as directory:
-        own = sitebench.run(str(file), directory, measure_s=1, threads=1).point.spec
-        said = sitebench.run(str(file), directory, measure_s=1, users=3, rate=80, threads=1)
-        file.write_text(f'[load]\nstages = ["1ms:40/s", "2s:40/s"]\n{step}')
-        staged = sitebench.run(str(file), directory, threads=1)
+    own = sitebench.run(str(file), directory, measure_s=1, threads=1).point.spec
+    said = sitebench.run(str(file), directory, measure_s=1, users=3, rate=80, threads=1)
+    file.write_text(f'[load]\nstages = ["1ms:40/s", "2s:40/s"]\n{step}')
+    staged = sitebench.run(str(file), directory, threads=1)
     assert (own.users, own.rate) == (2, 50)
     assert (said.point.spec.users, said.point.spec.rate) == (3, 80)
     assert staged.point.verdict.bound == "staged"
@@ -166,32 +167,24 @@ def test_run_without_a_load_uses_the_load_of_the_scenario_file(tmp_path: Path) -
 
 def test_people_of_an_ldif_file_are_measured_if_their_number_is_given(tmp_path: Path) -> None:
     ldif = tmp_path / "people.ldif"
-    with sitebench.LdapDirectory(entries=10) as directory:
-        people = directory.people
+    with LdapDirectory(entries=10) as served:
+        people = served.people
         assert people is not None
     container = b"dn: ou=Dynamic,o=Intranet\nobjectClass: organizationalUnit\nou: Dynamic\n\n"
     ldif.write_bytes(container + people.ldif(0, 10, with_containers=False))
     suffix = "ou=Dynamic,o=Intranet"
-    with sitebench.LdapDirectory(entries=0, ldif=ldif, suffix=suffix) as directory:
-        assert measured("lookup", directory, entries=10).failures == 0
+    with LdapDirectory(entries=0, ldif=ldif, suffix=suffix) as served:
+        assert measured("lookup", served, entries=10).failures == 0
 
 
-def test_address_of_a_directory_may_contain_the_base(tmp_path: Path) -> None:
-    ldif = tmp_path / "own.ldif"
-    ldif.write_text("dn: o=Own\nobjectClass: organization\no: Own\n")
-    search = sitebench.Search(filter="(o=Own)", expect_entries=1)
-    steps = (sitebench.Connect(), sitebench.Bind(), search, sitebench.Unbind())
-    found = sitebench.Sequence("found", steps)
-    with sitebench.LdapDirectory(entries=0, ldif=ldif) as directory:
-        assert measured(found, f"{directory.url}/o=Own").failures == 0
-        with pytest.raises(
-            BadInput, match=r"no entry 'ou=Dynamic,o=Intranet' .*; .*ldap://HOST/DN"
-        ):
-            measured(found, directory.url)
+def test_address_of_a_directory_may_contain_the_base(own: LdapDirectory) -> None:
+    assert measured(FIND_OWN, f"{own.url}/o=Own").failures == 0
+    with pytest.raises(BadInput, match=r"no entry 'ou=Dynamic,o=Intranet' .*; .*ldap://HOST/DN"):
+        measured(FIND_OWN, own.url)
 
 
 def test_closed_server_stops_listening() -> None:
-    directory = sitebench.LdapDirectory(entries=0, suffix="dc=example,dc=com")
+    directory = LdapDirectory(entries=0, suffix="dc=example,dc=com")
     with ldap3.Connection(directory.url) as connection:
         assert connection.search("dc=example,dc=com", "(objectClass=*)", ldap3.BASE)
     directory.close()
@@ -243,10 +236,9 @@ def test_lookups_of_listed_people_with_a_bind_need_the_right_password(
     ldif, people = tmp_path / "own.ldif", tmp_path / "people.txt"
     entry = "dn: uid={0},o=Own\nobjectClass: account\nuid: {0}\n"
     names = ("ann", "bob", "eve")
-    top = "dn: o=Own\nobjectClass: organization\no: Own\n"
-    ldif.write_text("\n".join([top, *map(entry.format, names)]))
+    ldif.write_text("\n".join([OWN, *map(entry.format, names)]))
     people.write_text("\n".join(names))
-    with sitebench.LdapDirectory(
+    with LdapDirectory(
         entries=0, ldif=ldif, admin_dn=admin, admin_password=password, require_bind=True
     ) as directory:
         who = {"names": f"@{people}", "bind_dn": admin}
@@ -256,7 +248,7 @@ def test_lookups_of_listed_people_with_a_bind_need_the_right_password(
             assert (result.failures, result.point.spec.entries) == (0, 3), result.point.examples
             assert result.point.operations > 0
             assert password not in result.point.spec.stored()
-        with pytest.raises(sitebench.SitebenchError, match="cn=admin,o=Own"):
+        with pytest.raises(SitebenchError, match="cn=admin,o=Own"):
             measured("lookup", f"{directory.url}/o=Own", password="wrong", **who)
         with pytest.raises(BadInput, match=r"no password for cn=admin,o=Own; give password"):
             measured("lookup", f"{directory.url}/o=Own", **who)
@@ -281,7 +273,7 @@ def test_option_of_another_suite_is_refused(
 
 def test_server_object_is_probed_before_the_load_like_an_address(tmp_path: Path) -> None:
     names = tmp_path / "people.txt"
-    with sitebench.LdapDirectory(10, profile="person", locales=("en_US",)) as directory:
+    with LdapDirectory(10, profile="person", locales=("en_US",)) as directory:
         assert directory.people is not None
         names.write_text(f"{directory.people.name(0)}\nghost\n")
         with pytest.raises(
@@ -300,7 +292,7 @@ def test_server_object_is_probed_before_the_load_like_an_address(tmp_path: Path)
 
 
 def test_server_closed_under_load_raises_target_died() -> None:
-    with sitebench.LdapDirectory(10, locales=("en_US",)) as directory:
+    with LdapDirectory(10, locales=("en_US",)) as directory:
         closing = threading.Timer(1.5, directory.close)
         closing.start()
         with pytest.raises(TargetDied, match=r"answered before .* does not now: .*; find out why"):
@@ -311,17 +303,15 @@ def test_server_closed_under_load_raises_target_died() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sitebench.LdapDirectory("1k"), "LdapDirectory: entries is '1k'; give it as int"),  # type: ignore[arg-type]
-        (lambda: sitebench.LdapDirectory(5, members=10, groups=1), "members is 10"),  # type: ignore[arg-type]
-        (
-            lambda: sitebench.LdapDirectory(5, members=(3,)),
-            "members is said of no groups",
-        ),
-        (lambda: sitebench.LdapDirectory(5, tls="yes"), "tls is 'yes'; give it as bool"),  # type: ignore[arg-type]
-        (lambda: sitebench.LdapDirectory(5, tls=True, start_tls=True), "tls and start_tls exclude"),
-        (lambda: sitebench.LdapDirectory(5, admin_password="x"), "admin_password without admin_dn"),
-        (lambda: sitebench.LdapDirectory(5, profile="person", hash="md5"), "'?md5'?"),
-        (lambda: sitebench.LdapDirectory(5, hash="ssha"), "leave hash out, .* profile person"),
+        (lambda: LdapDirectory("1k"), "LdapDirectory: entries is '1k'; give it as int"),  # type: ignore[arg-type]
+        (lambda: LdapDirectory(5, members=10, groups=1), "members is 10"),  # type: ignore[arg-type]
+        (lambda: LdapDirectory(5, members=(3,)), "members is said of no groups"),
+        (lambda: LdapDirectory(5, tls="yes"), "tls is 'yes'; give it as bool"),  # type: ignore[arg-type]
+        (lambda: LdapDirectory(5, tls=True, start_tls=True), "tls and start_tls exclude"),
+        (lambda: LdapDirectory(5, admin_password="x"), "admin_password without admin_dn"),
+        (lambda: LdapDirectory(0, admin_dn="cn=a"), "has no password; give admin_passw"),
+        (lambda: LdapDirectory(5, profile="person", hash="md5"), "'?md5'?"),
+        (lambda: LdapDirectory(5, hash="ssha"), "leave hash out, .* profile person"),
         (lambda: sitebench.PersonalizedSite(5, 7), "PersonalizedSite: too many positional"),  # type: ignore[call-arg, arg-type]
         (lambda: sitebench.Sequence("one", sitebench.Connect()), "Sequence: steps is Connect"),  # type: ignore[arg-type]
         (lambda: sitebench.Repeat(5, sitebench.Search()), "Repeat: steps is Search"),  # type: ignore[arg-type]

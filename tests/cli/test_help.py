@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ COMMANDS: dict[str, Any] = {" ".join(path): command for path, command in command
 LONG = [name for name, command in COMMANDS.items() if len(command.params) > 30]
 
 
+@cache
+def help_of(name: str, columns: int = 80, flag: str = "--help") -> str:
+    ran = in_process(*name.split(), flag, COLUMNS=str(columns))
+    assert (ran.code, ran.err) == (0, "")
+    return ran.out
+
+
 def headings(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.fullmatch(r"[A-Z][A-Za-z ]*", line)]
 
@@ -30,27 +38,25 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("columns", ["80", "120"])
+@pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_options_defaults_and_choices_untruncated(name: str, columns: str) -> None:
-    command = COMMANDS[name]
-    ran = in_process(*name.split(), "--help", COLUMNS=columns)
-    shown = words(ran.out)
-    assert (ran.code, ran.err) == (0, "")
+def test_help_shows_options_defaults_and_choices_untruncated(name: str, columns: int) -> None:
+    text = help_of(name, columns)
+    shown = words(text)
     assert "…" not in shown
-    for each in command.params:
+    for each in COMMANDS[name].params:
         if not each.hidden:
-            assert each.param_type_name == "argument" or each.opts[0] in listed(ran.out)
+            assert each.param_type_name == "argument" or each.opts[0] in listed(text)
             assert all(name in shown for name in (*each.opts, *each.secondary_opts) if "-" in name)
             assert words(default(each)) in shown
             assert words(each.help) in shown
             assert (each.metavar or "") in shown
-    assert max(map(len, ran.out.splitlines())) <= int(columns)
+    assert max(map(len, text.splitlines())) <= columns
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_texts_have_consistent_punctuation(name: str) -> None:
-    shown = in_process(*name.split(), "--help", COLUMNS="80").out
+    shown = help_of(name)
     assert not re.search(r"[.,;:]{2}|\.\)| [.,;:)] |\( ", shown.replace("...", ""))
     assert not re.search(r"\de\+\d", shown)
     assert "[name]" not in shown
@@ -63,30 +69,28 @@ def test_help_texts_have_consistent_punctuation(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples_in_help_have_a_heading_and_can_be_copied(name: str) -> None:
-    ran = in_process(*name.split(), "--help", COLUMNS="80")
-    _, found = examples(COMMANDS[name].help)
-    block = ran.out.partition("\nExamples\n")[2].partition("\n\n")[0]
+    before, found = examples(COMMANDS[name].help)
+    block = help_of(name).partition("\nExamples\n")[2].partition("\n\n")[0]
     whole = block.replace("\\\n", " ")
     shown = [shlex.split(line) for line in whole.splitlines() if line.startswith("  sitebench")]
     assert shown == [shlex.split(each) for each in found if each.startswith("sitebench ")]
-    assert "sitebench " not in "".join(examples(COMMANDS[name].help)[0][:1])
+    assert "sitebench " not in "".join(before[:1])
     assert not re.search("sitebench (ils|ps) ", block)
 
 
 def test_panels_of_options_have_the_same_order_in_every_command() -> None:
     for name in COMMANDS:
-        found = headings(in_process(*name.split(), "--help", COLUMNS="80").out)
+        found = headings(help_of(name))
         order = ["Examples", "Arguments", *PANELS]
         assert found == [each for each in order if each in found], name
-    whole = headings(in_process("ils", "run", "--help", COLUMNS="80").out)
+    whole = headings(help_of("ils run"))
     groups = "Load Target Entries Output TLS Workers Advanced"
     assert whole == ["Examples", "Arguments", *groups.split()]
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_short_help_has_8_to_15_options_and_the_total_number(name: str) -> None:
-    short = in_process(*name.split(), "-h", COLUMNS="80").out
-    whole = in_process(*name.split(), "--help", COLUMNS="80").out
+    short, whole = help_of(name, flag="-h"), help_of(name)
     some, every = listed(short), listed(whole)
     assert 8 <= len(some) <= 15
     assert [each for each in every if each in some] == some
@@ -99,16 +103,16 @@ def test_short_help_has_8_to_15_options_and_the_total_number(name: str) -> None:
 
 
 def test_short_help_of_command_with_few_options_is_complete() -> None:
-    assert in_process("export", "-h").out == in_process("export", "--help").out
+    assert help_of("export", flag="-h") == help_of("export")
 
 
 def test_required_arguments_are_in_the_usage_line() -> None:
-    assert in_process("compare", "-h").out.startswith("Usage: sitebench compare [OPTIONS] A B\n")
-    assert in_process("report", "-h").out.startswith("Usage: sitebench report [OPTIONS] RUN...\n")
+    assert help_of("compare").startswith("Usage: sitebench compare [OPTIONS] A B\n")
+    assert help_of("report").startswith("Usage: sitebench report [OPTIONS] RUN...\n")
 
 
 def test_choices_of_an_option_are_listed_instead_of_the_word_choice() -> None:
-    shown = in_process("ils", "run", "--help", COLUMNS="80").out
+    shown = help_of("ils run")
     assert "--arrivals poisson|even\n" in shown
     assert "--keys uniform|zipfian|hotspot|latest\n" in shown
     assert not any(word in shown for word in ("CHOICE", "<str>", "<bool>"))

@@ -17,6 +17,10 @@ CHECK_HAS_NO_LOAD = (
     "--check does each operation once, without a load",
     "sitebench site run FILE --check",
 )
+CANNOT_BE_LIMITED = (
+    "runs already, and only a target that sitebench starts can be limited",
+    "leave --target-limits out",
+)
 WRONG = {
     # Values
     "ils run --measure 0s": ("--measure: '0s' is not a time above zero", "such as 10s"),
@@ -79,18 +83,9 @@ WRONG = {
     "ps seed new.upd --locales xx_YY": ("--locales: Faker has no locale 'xx_YY'", "en_US"),
     "ils seed --to new.ldif --locales en_US,en_US": ("--locales: en_US is listed twice", "once"),
     "ils run --target-limits speed=3": ("--target-limits: 'speed' cannot be", "processors, mem"),
-    "ils run --target ldap://127.0.0.1:9 --target-limits processors=1": (
-        "runs already, and only a target that sitebench starts can be limited",
-        "leave --target-limits out",
-    ),
-    "ps run --target http://127.0.0.1:9 --target-limits processors=1": (
-        "runs already, and only a target that sitebench starts can be limited",
-        "leave --target-limits out",
-    ),
-    "web run --target http://127.0.0.1:9 --target-limits processors=1": (
-        "runs already, and only a target that sitebench starts can be limited",
-        "leave --target-limits out",
-    ),
+    "ils run --target ldap://127.0.0.1:9 --target-limits processors=1": CANNOT_BE_LIMITED,
+    "ps run --target http://127.0.0.1:9 --target-limits processors=1": CANNOT_BE_LIMITED,
+    "web run --target http://127.0.0.1:9 --target-limits processors=1": CANNOT_BE_LIMITED,
     "ils run --target-limits memory=lots": ("--target-limits: 'lots' is no limit", "64m"),
     "ils run --bind host:99999": ("--bind: 'host:99999' is not the address", "HOST:5557"),
     "ils run --target-host 0.0.0.0": ("--target-host: workers cannot connect", "give the address"),
@@ -225,10 +220,7 @@ WRONG = {
     "ps seed /none/people": ("cannot write /none/people", "a folder you may write to"),
     "ps run --database none.sqlite": ("no user-property database at none.sqlite", "ps seed"),
     "ps serve --port 0 --database none.sqlite": ("none.sqlite", "ps seed"),
-    "ps run page --scenario good.toml": (
-        "the scenario file and",
-        "leave one of them out",
-    ),
+    "ps run page --scenario good.toml": ("the scenario file and", "leave one of them out"),
     "ps run page --check --scenario good.toml": (
         "both describe the operations of users",
         "leave one of them out",

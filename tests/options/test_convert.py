@@ -1,5 +1,6 @@
 import argparse
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -23,22 +24,25 @@ class Example(PeopleOptions, LoadOptions):
     how: str | None = option.choice(None, "A way.", "by land", "by sea")
 
 
-def through_locust(*argv: str) -> Example:
+def through_locust(*argv: str, options: type[Any] = Example, seed: str | None = None) -> Any:
+    """Parse a command line of Locust, which may have an option `--seed` of its own."""
     parser = argparse.ArgumentParser()
-    convert.add_arguments(parser, Example, "Example options")
-    return convert.from_namespace(Example, parser.parse_args(argv))
+    if seed is not None:
+        parser.add_argument("--seed", default=seed)
+    convert.add_arguments(parser, options, "Example options")
+    return convert.from_namespace(options, parser.parse_args(argv))
 
 
-def through_click(*argv: str) -> Example:
-    seen: list[Example] = []
+def through_click(*argv: str, options: type[Any] = Example) -> Any:
+    chosen = []
 
-    @command(Example, panel="Load")
-    def app(chosen: Example) -> None:
-        seen.append(chosen)
+    @command(options, panel="Load")
+    def app(options: Any) -> None:
+        chosen.append(options)
 
-    result = CliRunner().invoke(app, list(argv), catch_exceptions=False)
+    result = CliRunner().invoke(app, list(argv), env={"COLUMNS": "200"}, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    return seen[0]
+    return chosen[0] if chosen else result.output
 
 
 def test_command_line_has_the_defaults_of_the_definition() -> None:
@@ -85,10 +89,7 @@ def test_locust_refuses_unreadable_values(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_existing_options_of_locust_are_not_redefined() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", default="7")
-    convert.add_arguments(parser, Example, "Example options")
-    assert convert.from_namespace(Example, parser.parse_args([])).seed == 7
+    assert through_locust(seed="7").seed == 7
 
 
 @given(
@@ -131,24 +132,14 @@ def test_message_for_an_invalid_choice_lists_the_choices() -> None:
         OneOf("a", "b")("c")
 
 
-def test_help_shows_every_option_once() -> None:
-    @command(Example, panel="Load")
-    def app(chosen: Example) -> None: ...
-
-    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+def test_help_shows_each_option_in_its_panel_and_no_type_for_a_flag() -> None:
+    lines = through_click("--help").splitlines()
+    shown = "\n".join(lines)
     for each, spec in fields_of(Example):
         assert (long_option(each.name) in shown) == spec.command
     assert units.format_duration(10.0) in shown
-
-
-def test_help_shows_panels_in_one_order_and_no_type_for_a_flag() -> None:
-    @command(Example, panel="Load")
-    def app(chosen: Example) -> None: ...
-
-    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
-    found = [line for line in shown.splitlines() if line in PANELS]
-    assert found == ["Load", "Output", "Workers", "Advanced"]
-    (quiet,) = (line for line in shown.splitlines() if "--quiet" in line)
+    assert [line for line in lines if line in PANELS] == ["Load", "Output", "Workers", "Advanced"]
+    (quiet,) = (line for line in lines if "--quiet" in line)
     assert "bool" not in quiet
 
 
@@ -158,21 +149,11 @@ class Switched(Example):
 
 
 def test_option_with_prefix_no_turns_a_paired_switch_off() -> None:
-    seen: list[Switched] = []
-
-    @command(Switched, panel="Load")
-    def app(chosen: Switched) -> None:
-        seen.append(chosen)
-
-    for argv in ([], ["--kept"], ["--no-kept"]):
-        result = CliRunner().invoke(app, argv, catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-    assert [chosen.kept for chosen in seen] == [False, True, False]
+    for argv, kept in (((), False), (("--kept",), True), (("--no-kept",), False)):
+        assert through_click(*argv, options=Switched).kept is kept
 
 
 def test_locust_accepts_both_forms_of_a_flag() -> None:
-    for argv, kept in (([], False), (["--kept"], True), (["--kept", "--no-kept"], False)):
-        parser = argparse.ArgumentParser()
-        convert.add_arguments(parser, Switched, "Options")
-        assert convert.from_namespace(Switched, parser.parse_args(argv)).kept == kept
+    for argv, kept in (((), False), (("--kept",), True), (("--kept", "--no-kept"), False)):
+        assert through_locust(*argv, options=Switched).kept is kept
     assert not through_locust("--quiet", "--no-quiet").quiet

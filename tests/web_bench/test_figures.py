@@ -1,6 +1,7 @@
 """The figures of a window: counts, and the parts of a request's time."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,13 @@ from web_bench.workload import find, parse
 STATIC = find("webbench1-static")
 
 
+def of_window(**more: int) -> dict[str, Any]:
+    """Return the figures of 20,000 requests of 8 ms."""
+    return figures(a_tally(STATIC, 20_000, 8_000_000, **more), [STATIC])
+
+
 def test_request_counts_in_its_class_with_the_bytes_of_head_and_body() -> None:
-    found = figures(a_tally(STATIC, 20_000, 8_000_000), [STATIC])
+    found = of_window()
     assert found["requests_per_s"] == pytest.approx(1_000, rel=1e-6)
     assert found["connects_per_s"] == pytest.approx(1_000, rel=1e-6)
     assert found["mean_bytes"] == pytest.approx(8_348.16)
@@ -32,7 +38,7 @@ def test_request_counts_in_its_class_with_the_bytes_of_head_and_body() -> None:
 
 
 def test_parts_of_a_latency_add_up_to_the_latency_and_tls_is_a_separate_part() -> None:
-    found = figures(a_tally(STATIC, 20_000, 8_000_000, tls_ns=3_000_000), [STATIC])
+    found = of_window(tls_ns=3_000_000)
     split = {name: 1e3 * part for name, part in found["split_s"].items()}
     expected = {"connect": 1.0, "tls": 3.0, "first_byte": 2.0, "rest": 2.0}
     assert split == pytest.approx(expected, rel=0.02)
@@ -88,18 +94,17 @@ def test_answers_other_than_whole_files_have_no_expected_mean_bytes(asks: str) -
 
 
 def test_mix_has_every_class_with_its_requested_share() -> None:
-    found = figures(a_tally(STATIC, 20_000, 8_000_000), [STATIC])["mix"]["webbench1-static"]
+    found = of_window()["mix"]["webbench1-static"]
     assert found["2k"] == {"count": 5_200, "percent": 26.0, "asked_percent": 26.0, "failed": 0}
     assert len(found) == 10
 
 
 def test_fairness_compares_the_numbers_of_requests_of_clients() -> None:
-    assert fairness([10, 20, 30]) == {
-        "least": 10,
-        "mean": 20.0,
-        "most": 30,
-        "variation": pytest.approx(0.408, abs=1e-3),
-    }
+    names = ("least", "mean", "most", "variation")
+    spread = pytest.approx(0.408, abs=1e-3)
+    assert fairness([10, 20, 30]) == dict(zip(names, (10, 20.0, 30, spread), strict=True))
+    # A client without requests beside a served client is unfairness.
+    assert fairness([0, 20]) == dict(zip(names, (0, 10.0, 20, 1.0), strict=True))
     assert fairness([10]) is None
     assert fairness([0, 0]) is None
 
@@ -136,12 +141,6 @@ def test_split_of_the_latency_includes_the_time_of_wrong_answers() -> None:
     split = figures(tally, [STATIC])["split_s"]
     expected = {"connect": 4e-3, "tls": 0.0, "first_byte": 2e-3, "rest": 2e-3}
     assert split == pytest.approx(expected, rel=0.02)
-
-
-def test_client_without_requests_beside_a_served_client_is_unfairness() -> None:
-    found = fairness([0, 20])
-    assert found is not None
-    assert (found["least"], found["most"], found["variation"]) == (0, 20, 1.0)
 
 
 def test_deviation_of_a_mix_is_that_of_its_worst_class() -> None:

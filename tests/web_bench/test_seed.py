@@ -56,6 +56,11 @@ def seeding(spec: dict[str, Any], docroot: Path, pause_s: float = 0.0) -> "subpr
     )
 
 
+def assert_whole(docroot: Path) -> None:
+    files, found = file_set(MANY), contents(docroot)
+    assert all(found[files.path(i)[1:]] == files.content(i) for i in range(files.count))
+
+
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
     with small_disk(tmp_path / "disk", "2m") as made:
@@ -117,10 +122,8 @@ def test_seeding_continues_after_ctrl_c(tmp_path: Path) -> None:
     assert "sha256" in lines[-1] or len(lines) == 1
     done: list[int] = []
     seed(MANY, tmp_path, lambda now, _: done.append(now))
-    files = file_set(MANY)
-    assert done[-1] == files.bytes
-    found = contents(tmp_path)
-    assert all(found[files.path(i)[1:]] == files.content(i) for i in range(files.count))
+    assert done[-1] == file_set(MANY).bytes
+    assert_whole(tmp_path)
 
 
 def test_exception_of_the_progress_callback_ends_the_seeding(tmp_path: Path) -> None:
@@ -154,8 +157,7 @@ def test_full_disk_is_named_with_the_missing_space_and_seeding_continues(disk: D
     seed(MANY, disk.path)
     after = contents(disk.path)
     assert before.items() - {("many.manifest", before["many.manifest"])} <= after.items()
-    files = file_set(MANY)
-    assert all(after[files.path(i)[1:]] == files.content(i) for i in range(files.count))
+    assert_whole(disk.path)
 
 
 def test_another_file_set_with_the_same_name_is_refused(tmp_path: Path) -> None:

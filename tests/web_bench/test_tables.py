@@ -1,12 +1,10 @@
 """The tables of a sweep, as the terminal shows them."""
 
-import re
-
 from msgspec.structs import replace
 
 from sitebench.report.paper import terminal_tables
 from sitebench.runs.point import PointResult
-from sitebench.runs.repeats import series
+from sitebench.runs.repeats import Series, series
 from tests.support.shown import shown
 from tests.web_bench.made import a_result, a_sweep, used_up
 from web_bench.paper.tables import client_latency, failures
@@ -19,14 +17,18 @@ def paper(results: list[PointResult]) -> str:
     return shown(terminal_tables(SUITE, results), width=80)
 
 
+def one(result: PointResult) -> Series:
+    (point,) = series([result])
+    return point
+
+
 def words(text: str) -> str:
     return " ".join(text.split())
 
 
 def line(text: str, begins: str) -> str:
     """Return the one line with this beginning, with single spaces."""
-    found = [re.sub(r"\s+", " ", each).strip() for each in text.splitlines()]
-    (match,) = [each for each in found if each.startswith(begins)]
+    (match,) = [each for each in map(words, text.splitlines()) if each.startswith(begins)]
     return match
 
 
@@ -49,13 +51,8 @@ def test_unfairly_served_clients_are_marked_in_the_table() -> None:
 
 
 def test_spice_efficiency_is_shown_in_three_ways_with_a_static_test() -> None:
-    text = paper(
-        [
-            *a_sweep("spice-static", {4: 2_000, 8: 2_759, 60: 2_400}),
-            *a_sweep("spice-cgi", {4: 400, 8: 450, 60: 493}),
-        ]
-    )
-    squeezed = words(text)
+    static = a_sweep("spice-static", {4: 2_000, 8: 2_759, 60: 2_400})
+    squeezed = words(paper([*static, *a_sweep("spice-cgi", {4: 400, 8: 450, 60: 493})]))
     assert "spice-cgi own peaks 8 60 17.9%" in squeezed
     assert "equal clients 4 4 20.0% 20.0%" in squeezed
     assert "highest load 60 60 20.5% 20.5%" in squeezed
@@ -69,8 +66,7 @@ def test_cost_model_is_printed_beside_the_measurement() -> None:
         *a_sweep("webbench1-light", {56: 344}),
         *a_sweep("webbench1-heavy", {56: 48}),
     ]
-    text = paper(used_up(results))
-    squeezed = words(text)
+    squeezed = words(paper(used_up(results)))
     assert "webbench1-heavy webbench1-static, 48.9/s 48/s +1.9% webbench1-light" in squeezed
     assert "a program 22.6 ms" in squeezed
 
@@ -83,23 +79,20 @@ def test_table_of_the_mix_has_exact_shares_per_class() -> None:
 
 def test_latency_of_each_client_is_the_window_divided_by_its_requests() -> None:
     """As in the Client Data Report of WebBench 3.0: 20 seconds, and 500 to 1,500 requests."""
-    (each,) = series([a_result("webbench1-static", 2, 100, counts=(1_500, 500))])
-    assert client_latency(each) == "13.3 ms..40 ms"
-    (paused,) = series([a_result("webbench1-static", 2, 100, settings={"think": "4ms"})])
-    assert client_latency(paused) == "-"
-    # A file may have pauses between its steps.
-    by_file = a_result("webbench1-static", 2, 100, counts=(1_500, 500))
-    by_file = replace(by_file, figures={**by_file.figures, "pauses": True})
-    assert client_latency(series([by_file])[0]) == "-"
-    (by_rate,) = series([a_result("webbench1-static", 2, 100, rate=100.0)])
-    assert client_latency(by_rate) == "-"
+    plain = a_result("webbench1-static", 2, 100, counts=(1_500, 500))
+    assert client_latency(one(plain)) == "13.3 ms..40 ms"
+    for without in (
+        a_result("webbench1-static", 2, 100, settings={"think": "4ms"}),
+        # A file may have pauses between its steps.
+        replace(plain, figures={**plain.figures, "pauses": True}),
+        a_result("webbench1-static", 2, 100, rate=100.0),
+    ):
+        assert client_latency(one(without)) == "-"
 
 
 def test_failures_are_printed_as_number_and_rate() -> None:
-    (each,) = series([a_result("webbench1-static", 2, 100, lost=40)])
-    assert failures(each) == "40 (2/s)"
-    (sound,) = series([a_result("webbench1-static", 2, 100)])
-    assert failures(sound) == "0"
+    assert failures(one(a_result("webbench1-static", 2, 100, lost=40))) == "40 (2/s)"
+    assert failures(one(a_result("webbench1-static", 2, 100))) == "0"
 
 
 def test_notes_on_processors_cite_both_papers_and_mark_false_statements() -> None:

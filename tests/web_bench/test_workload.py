@@ -29,6 +29,13 @@ photo = { spread = [100, 10000], count = 3 }
 """
 
 
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    file = tmp_path / "shop.toml"
+    file.write_text(OWN)
+    return file
+
+
 def test_request_class_may_use_the_files_of_another_class() -> None:
     workload = parse(OWN, "shop")
     page, secure, photo, cart = workload.classes
@@ -114,10 +121,8 @@ def test_operations_with_substituted_values_have_separate_rows() -> None:
     assert ("own", "main: connect") in workload.connects
 
 
-def test_one_operation_of_a_file_can_be_a_workload(tmp_path: Path) -> None:
-    file = tmp_path / "shop.toml"
-    file.write_text(OWN)
-    cart = find(f"{file}:cart")
+def test_one_operation_of_a_file_can_be_a_workload(shop: Path) -> None:
+    cart = find(f"{shop}:cart")
     assert (cart.name, cart.classes[0].row, len(cart.classes)) == ("cart", ("cart", "cart"), 1)
     assert (cart.file_set, cart.uses_tls) == (None, False)
 
@@ -154,10 +159,8 @@ def test_error_in_a_workload_file_is_named_with_its_place_and_a_remedy(
     assert remedy in error.value.remedy
 
 
-def test_workload_is_found_by_name_or_read_from_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "shop.toml"
-    file.write_text(OWN)
-    assert find(str(file)).name == "shop"
+def test_workload_is_found_by_name_or_read_from_a_file(shop: Path) -> None:
+    assert find(str(shop)).name == "shop"
     assert find("webbench1-light").name == "webbench1-light"
     with pytest.raises(BadInput) as error:
         find("webbench1-lite")
@@ -166,10 +169,10 @@ def test_workload_is_found_by_name_or_read_from_a_file(tmp_path: Path) -> None:
         "did you mean 'webbench1-light'? known: webbench1-static, "
     )
     with pytest.raises(BadFile, match=r"cannot read the scenario .*: No such file"):
-        find(str(tmp_path / "absent.toml"))
-    file.write_bytes(b"\xff")
+        find(str(shop.with_name("absent.toml")))
+    shop.write_bytes(b"\xff")
     with pytest.raises(BadFile, match="it is not UTF-8 text"):
-        find(str(file))
+        find(str(shop))
 
 
 def test_path_can_be_a_workload() -> None:
