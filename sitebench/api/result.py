@@ -25,7 +25,7 @@ _MOST_SLOTS = 120
 
 @dataclass(frozen=True)
 class Result:
-    """A measurement: a point with its histogram and its timeline.
+    """The result of one measurement, with its histogram and its timeline.
 
     `print` shows the result as a line; a notebook shows a table and a chart.
     """
@@ -35,7 +35,7 @@ class Result:
     """Latencies of the counted operations in nanoseconds. For an operation without an answer the
     time until it was given up is a lower bound."""
     timeline: Sequence[Slot] = field(compare=False)
-    """Operations, failures and latencies from drain to drain, including the warm-up."""
+    """Operations, failures and latencies in successive intervals, including the warm-up."""
 
     @classmethod
     def from_file(cls, path: Path, spec: PointSpec) -> Result:

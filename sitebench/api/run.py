@@ -25,7 +25,7 @@ from sitebench.system.scratch import scratch
 
 @runtime_checkable
 class Program(Protocol):
-    """The caller's own operation: a sequence."""
+    """The caller's own operation: a sequence of requests."""
 
     @property
     def name(self) -> str:
@@ -72,8 +72,8 @@ def run(
     of --names: people of your own directory. `bind_dn` binds with `password`, or with
     $SITEBENCH_BIND_PASSWORD; no run file has the password. Arguments replace the load of a scenario
     file. By default 64 users send without pauses, for a second of warm-up and a window of 3 s. The
-    window grows up to 9 s if a drift of the rate cannot be distinguished from chance. The load
-    comes from a process of its own. With `out` the run file is kept, for `sitebench report`.
+    window grows up to 9 s if a drift of the rate cannot be distinguished from chance. Another
+    process generates the load. With `out` the run file is kept, for `sitebench report`.
     """
     choices = {
         "entries": entries,

@@ -11,7 +11,7 @@ from sitebench.options.spelling import gives, long_option, remove_option
 from sitebench.system.programs import python_module
 
 NOT_FROM_A_FILE = ("fail_log", "junit", "docroot", "cgi_program")
-"""Options that write or run files. A run file that came from a stranger must not do so."""
+"""Options that write or run files: a run file from a stranger must not set them."""
 
 _MOST_SHOWN = 10_000
 """Largest number of printed characters of a command."""

@@ -75,7 +75,7 @@ def _guess(error: Any, context: Any) -> str | None:
         return None
     tried = getattr(error, "option_name", None)
     if tried is not None:
-        # Names are compared without dashes, which all options have.
+        # Names are compared without dashes: with the dashes, all options would look alike.
         visible = [param for param in context.command.params if not getattr(param, "hidden", False)]
         names = [name for param in visible for name in param.opts if name.startswith("--")]
         bare = str(tried).lstrip("-")

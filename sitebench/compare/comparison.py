@@ -112,7 +112,7 @@ class Row(msgspec.Struct, frozen=True):
     a: tuple[float, ...]
     b: tuple[float, ...]
     alpha: float
-    """Return each row's part of `alpha`, except the first row's."""
+    """The probability that the interval excludes 1 although nothing differs."""
     effect: Effect
     null: Effect | None
     least: int | None
@@ -288,7 +288,7 @@ def _valid(
 
 
 def _limits(sides: Sequence[_Side]) -> str:
-    """Describe what limited repeats instead of the target, with their number on each side."""
+    """Describe what limited repeats instead of the target, and how many repeats on each side."""
     parts = []
     for bound, words in (
         (Bound.GENERATOR, "the load generator was the limit"),
@@ -306,7 +306,7 @@ def _limits(sides: Sequence[_Side]) -> str:
 
 
 def _faults(name: str, side: _Side) -> Iterator[str]:
-    """Yield a line for each reason of invalid repeats, with the evidence of the first of them."""
+    """Yield a line for each reason of invalid repeats, with the evidence of its first repeat."""
     spoiled: dict[str, list[PointResult]] = {}
     for result in side.values():
         if not result.verdict.valid:

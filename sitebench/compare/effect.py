@@ -20,7 +20,7 @@ class Effect(msgspec.Struct, frozen=True):
     low: float | None
     high: float | None
     detectable: float | None
-    """The smallest ratio above 1 that repeats with this noise would show four times in five."""
+    """The least ratio above 1 that a comparison with this noise would find four times in five."""
 
     @property
     def differs(self) -> bool:

@@ -38,7 +38,7 @@ _OURS = ("out", "repeats", "json", "objective", "junit")
 """Options that the command must not have: the comparison sets or excludes them."""
 
 _END_S = 60.0
-"""Seconds for an interrupted command to restore everything."""
+"""Time limit for an interrupted command to restore the target."""
 
 _EXAMPLE = "such as 'ils run lookup --target {} --entries 10k --measure 2s'"
 

@@ -33,7 +33,7 @@ class Matched(msgspec.Struct, frozen=True):
     a: Series
     b: Series
     operation: str = ""
-    """Empty for the whole point."""
+    """Name of the compared operation; empty if the whole point is compared."""
 
     @property
     def title(self) -> str:

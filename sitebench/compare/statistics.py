@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import msgspec
 
 _EXACT_UP_TO = 60
-"""Up to so many values the distribution is counted; for more, a normal distribution is taken."""
+"""Up to so many values the distribution is computed exactly; beyond, it is taken as normal."""
 
 _POWER = 0.80
 """Probability of finding a difference that counts as detectable."""

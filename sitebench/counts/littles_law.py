@@ -1,4 +1,4 @@
-"""Little's law as a check: the lanes that ran, and the lanes that the clocks explain.
+"""Little's law as a check: the clocks must account for all the time of the lanes.
 
 In lanes (one per user), N = X x R, with R the time from the end of an operation to the end of the
 next operation in a lane. Multiplied by the seconds of the window, both sides are lane-seconds.

@@ -50,7 +50,7 @@ _LEAST_EVENTS = 5.0
 """The least number of events beyond the upper end of an interval."""
 
 _LEAST_INDEPENDENT = 4.0
-"""The least number of independent half seconds to which a window has to be equivalent."""
+"""A window must be worth at least so many independent half seconds."""
 
 _DOUBT = 0.5
 """The greatest allowed probability of fewer independent half seconds than `_LEAST_INDEPENDENT`."""
@@ -113,7 +113,7 @@ class _Spread(msgspec.Struct, frozen=True):
 
     share: float
     independent: float
-    """Half seconds of a window that would have an interval; None if this window has one."""
+    """The number of independent operations whose share would have the same variance."""
     would_do: float | None = None
     """The half seconds of a sufficient window, if this window is too short for an interval."""
 
@@ -149,7 +149,7 @@ class _Window:
         return self._spreads[rank]
 
     def low(self, share: float, rank: int) -> int:
-        """Return the lower end of the interval of the rank that `share` of operations exceed."""
+        """Return the rank at the lower end of an interval around `rank`, which `share` exceed."""
         first, last = 0, rank
         while first < last:
             middle = (first + last + 1) // 2
@@ -161,7 +161,7 @@ class _Window:
         return first
 
     def high(self, share: float, rank: int) -> int | None:
-        """Return the upper end of the interval of which `low` returns the lower end.
+        """Return the value at the upper end of the interval around `rank`; see `low`.
 
         None if too few separate events lie beyond the upper end.
         """

@@ -100,7 +100,7 @@ class Drain(msgspec.Struct, frozen=True):
     log: Sequence[str] = ()
     """The engine's log of requests, as lines of JSON."""
     spans: Sequence[tuple[int, StepTotals]] = ()
-    """The arrivals of stages, by the span in which they were due."""
+    """Arrivals of a test in stages, by the number of the span in which they were due."""
 
 
 StepRecord = StepStats | StepTotals

@@ -126,7 +126,8 @@ class SpanCounts:
         """Divide the load generator's time since the last drain among the spans."""
         begin_s, end_s = (drained.t0_ns - began_ns) / 1e9, (drained.t1_ns - began_ns) / 1e9
         seconds = end_s - begin_s
-        # At the moment of a drain, one operation per thread may just have become due.
+        # A drain may see one operation per thread that has just become due; such operations do not
+        # wait.
         waits = drained.backlog > len(cpu_s) and 2 * drained.in_flight < drained.lanes
         late = waits or seconds >= _HELD_BACK_S
         while begin_s < end_s:
@@ -147,7 +148,8 @@ class SpanCounts:
         edges = list(stages.spans(ended_s))
         parts_of: list[list[_Counted]] = [[] for _ in edges]
         for (number, *step), part in self._steps.items():
-            # A repeated step of an operation can become due after the end of the stages.
+            # A repeated step of an operation can become due after the end of the stages. It is left
+            # out.
             if tuple(step) in counts and number * stages.span_s < stages.lasts_s:
                 parts_of[min(number, len(edges) - 1)].append(part)
         testers = [_Tester() for _ in edges]

@@ -117,7 +117,7 @@ class _Series:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether the change over the whole window is large; it may still be chance."""
+        """Whether the change over the whole window is too large to ignore, but may be chance."""
         return self._larger(self.whole, self._doubt)
 
     @property

@@ -127,8 +127,8 @@ class LoadSource:
 
         Lanes go on, so that operations at the window's end have the same conditions as others. If
         arrivals still wait for a lane, the method returns after `within_s` at the latest. Otherwise
-        it may go on for the length of the window in addition, as each step of an operation has a
-        timeout of its own.
+        it may take longer, by at most the length of the window, because each step of an operation
+        has a timeout of its own.
         """
         measured = self._windows.measured
         began = time.monotonic()

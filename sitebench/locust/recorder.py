@@ -32,7 +32,7 @@ from sitebench.verdict.warnings import data_used_up, not_known, rows_held, rows_
 
 T = TypeVar("T")
 _EARLY_S = 0.5
-"""If a test's window is shorter than its stages by more, the test was stopped or still runs."""
+"""A test whose window is shorter than its stages by more than this was stopped or still runs."""
 
 
 def command_options(cls: type[T], options: LoadOptions, environment: Environment) -> T:

@@ -82,7 +82,7 @@ class Role:
 
     def open_lanes(self, test: Test, slot: WorkerSlot) -> Lanes:
         self.lanes = lanes = self.suite_run.open(test, slot)
-        # Each engine thread may use a core: only further use by the hub deserves Locust's warning.
+        # Each engine thread may use a core, so Locust warns only of CPU use beyond these cores.
         locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * lanes.threads
         return lanes
 

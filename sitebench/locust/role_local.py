@@ -70,7 +70,7 @@ class LocalRole(Role):
         try:
             return self.suite_run.prepare(self.environment, processes, self.preparing)
         except gevent.GreenletExit:
-            # Without a test, a master fires no event that would call `finish`.
+            # No test begins, so a master fires no event that would call `finish`.
             self.suite_run.finish()
             raise
         finally:

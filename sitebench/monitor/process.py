@@ -35,7 +35,7 @@ _DEAD = ("Z", "X")
 
 
 class Rising:
-    """Sums over processes that do not fall when a process ends."""
+    """Sums over processes, which do not fall when a process ends."""
 
     def __init__(self) -> None:
         self._last: tuple[float, ...] = ()

@@ -153,7 +153,8 @@ def _of_one_kind(
                     "plan from runs that count the same steps",
                 )
         programs = {s.program for s in point.results[0].steps if s.counted and s.count}
-        # Names of user classes are joined by a plus; the operations of a scenario count together.
+        # A plus joins the names of several user classes. Operations of a scenario file count
+        # together.
         several = "+" in point.spec.operation and not point.spec.of_a_file
         if several and len(programs) > 1 < len(counts := point.results[0].counts):
             reason = f"left out: its rate counts {_words(counts)} together"

@@ -110,14 +110,14 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         ]
 
     def found_at(self, series: Series) -> Peak | None:
-        """Return the answer of a search to an objective, if the answer is this point's rate."""
+        """Return the answer of the search that found the rate of this point, if any."""
         if series.spec.rate is None:
             return None
         keys = {series.spec.key, *(result.spec.key for result in series.results)}
         return next((p for p in self.peaks_of(series.spec) if p.get("best") in keys), None)
 
     def searches(self, suite: str, operation: str) -> list[Peak]:
-        """Return the answers of searches to an objective, for one operation."""
+        """Return the answers of the searches with an objective, for one operation."""
         return [
             peak
             for peak in self.manifest.get("peaks", ())

@@ -79,7 +79,7 @@ _KEY = re.compile(r"(?<![A-Za-z])([Ii][Dd]|pk|uuid|key|number)$|[a-z]I[Dd]$")
 """Ends of the names of JSON members that hold the number of an object."""
 _ORIGIN = re.compile("^https?://[^/?#]*|#.*", re.IGNORECASE)
 _OF_CONTENT = re.compile(r">[^<]*\w[^<]*<|(?<![\w-])\d+(?![\w-])")
-"""A text between tags or a number, which differ from object to object."""
+"""Texts between tags, and numbers: both differ from object to object."""
 _TAKEN = re.findall(r"\w+", "account base choice env iteration now random user uuid worker")
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 

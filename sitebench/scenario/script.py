@@ -88,7 +88,7 @@ class Script:
     start: Mapping[str, Any] = field(repr=False)
     """Facts about `[start]`, whose steps a user does once."""
     per_user: Mapping[str, int]
-    """Number of rows, by name of data, of data from which each user has its own row."""
+    """For data of which each user has its own row: the number of rows, by the name of the data."""
     env: tuple[str, ...]
     tables: Mapping[str, Table] = field(repr=False)
     digests: Mapping[str, str]

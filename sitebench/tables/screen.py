@@ -28,7 +28,7 @@ _DELAYED_BY = {Bound.GENERATOR: "the load generator", Bound.OTHERS: "other progr
 _SEVERAL = 1.5
 """Least ratio of a step's rate to the rate of arrivals at which a note lists both."""
 LONGER = 1.5
-"""Least ratio of a window to `--measure` by which the title shows that `--until` extended it."""
+"""If a window exceeds `--measure` by this factor, the title says that `--until` extended it."""
 
 
 class _Column(msgspec.Struct, frozen=True):

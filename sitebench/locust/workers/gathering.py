@@ -21,7 +21,7 @@ _POLL_S = 0.1
 
 
 def slots(runner: MasterRunner) -> dict[str, int]:
-    """Return the slot of every connected worker, by its id in Locust."""
+    """Return the slot (the index) of every connected worker, by the worker's id in Locust."""
     clients = runner.clients.ready + runner.clients.spawning + runner.clients.running
     ids = sorted((client.id for client in clients), key=runner.get_worker_index)
     return {id_: index for index, id_ in enumerate(ids)}

@@ -1,6 +1,6 @@
 """The role of a master: it commands a test whose load its workers make.
 
-Every request for a drain has a number, and the windows take settled drains in order (`merge`). A
+Every request for a drain has a number; `merge` adds up the answers of all workers in this order. A
 worker reports its total of operations, so that lost operations are noticed.
 """
 

@@ -80,7 +80,7 @@ _HOLD_WINDOWS = 3
 _HOLDS = 3
 """How often the reported rate has to meet the objective, because one success can be chance."""
 _PRECISION = 0.05
-"""Gap between the highest rate that held and the lowest rate that broke."""
+"""Relative gap between the highest rate that held and the lowest rate that broke."""
 
 _FAR = 100
 """The announced length of a search assumes that the limit is this multiple of the first rate."""
@@ -246,7 +246,7 @@ class _PeakSearch(msgspec.Struct, frozen=True):
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
         saw = see_limit(highest, tried)
-        # At low rates a hold takes longer, because the percentile needs a number of operations.
+        # At low rates the long window is longer, because a percentile needs a number of operations.
         held_s = max(hold, float(round(needed / highest.rate))) if highest.rate else hold
         answer = rates_answer(highest, tried[0].spec, objective, plan, held_s, saw=saw)
         # The best point is the last long window in which the highest rate held.

@@ -1,7 +1,7 @@
 """The search for the highest rate that holds (meets an objective): raise, bisect, hold, confirm.
 
-docs/load-search.md describes the steps, and what limits of the load generator, of lanes and of
-other programs mean for the answer.
+docs/load-search.md describes the steps, and the answer if the load generator, the lanes or other
+programs were the limit.
 
 The search is a generator that yields a trial and receives its reply. The same replies lead to the
 same trials, which makes a search resumable.

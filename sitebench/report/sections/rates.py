@@ -37,7 +37,7 @@ def lines(report: Report, suite: str, operation: str) -> list[_Line]:
     """Return a line per run and target, at the load that has most sizes.
 
     If several loads have most sizes, the line is at the load with the highest rate, as in the
-    papers. If a search to an objective was made, the line has its answers.
+    papers. If a search with an objective was made, the line has the rates that it found.
     """
     best: list[tuple[Run, list[Series]]] = []
     for run in report.runs:

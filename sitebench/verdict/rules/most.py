@@ -23,8 +23,8 @@ from sitebench.verdict.rules.thresholds import BEYOND
 from sitebench.verdict.rules.wording import cores, share
 
 _CHEAPER = 2.4
-"""An operation of an idle target costs up to 1 + this times as much as an operation of a busy
-target: 28 us at `_LEAST_USED` may become 9 us."""
+"""An operation of an idle target costs up to (1 + `_CHEAPER`) times as much as an operation of a
+busy target: 28 us at `_LEAST_USED` may become 9 us."""
 
 _LEAST_USED = 0.10
 """The least used share of the CPU at which the cost of an operation is meaningful."""
