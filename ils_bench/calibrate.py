@@ -39,9 +39,9 @@ class _CalibrateOptions:
 def calibrate(options: _CalibrateOptions) -> None:
     """Measure the rate of raw TCP on this machine, and the load generator's share of it.
 
-    Two minimal loops, one thread on each side, exchange the bytes of a lookup (104 for 1,283) over
-    64 connections and over one, and those of a bind over a new connection each. No lookup over TCP
-    is faster on this machine.
+    Two minimal loops, a client and a server, exchange as many bytes as a lookup (104 sent, 1,283
+    received) over 64 connections and over one, and as many as a bind over new connections. No
+    lookup over TCP is faster on this machine.
     """
     from rich.console import Console
 
@@ -76,7 +76,7 @@ def calibrate(options: _CalibrateOptions) -> None:
 def _pairs(
     stack: contextlib.ExitStack, seconds: float
 ) -> dict[str, dict[str, Callable[[], _Rates]]]:
-    """Start the directory and two responders; return the two measurements of each pair."""
+    """Start the directory and two responders; return functions that measure engine and floor."""
     from ils_bench import sequences
     from ils_bench.options import IlsOptions
     from ils_bench.targets.opening import open_target

@@ -59,8 +59,9 @@ def _part(options: SweepOptions, workload: str) -> Part:
 
 def spice(options: SweepOptions) -> None:
     if (described := POINTS.described_by(options)) is not None:
+        _, option = described
         raise BadInput(
-            f"{described[1]} describes the operations of users, and spice measures programs",
+            f"{option} describes the operations of users, and spice measures programs",
             "leave it out",
         )
     programs = []

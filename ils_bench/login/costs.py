@@ -18,7 +18,7 @@ from sitebench.verdict.warning import WarningKind
 _BESIDE_CPU = frozenset(
     (Bound.TARGET_CPU, Bound.GENERATOR, Bound.OTHERS, Bound.SCHEDULE, Bound.UNDECIDED)
 )
-"""Bounds with which the server's CPU, or nothing in the server, limited the rate."""
+"""Verdicts in which the server's CPU, or nothing in the server, limited the rate."""
 
 _COST_OF_TWO = frozenset((WarningKind.LOGIN_WRITES, WarningKind.LOGIN_REHASHES))
 """Warnings that a login takes CPU time for more than the check of a password."""

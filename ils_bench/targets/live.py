@@ -39,8 +39,8 @@ Progress = Callable[[int, int], object]
 
 
 _PIECES = (100, 2_000)
-"""Sizes of the first batches, by which the time of all is estimated. The second batch is added if
-the first took less than a second."""
+"""Sizes of the first batches, by which the time for all people is estimated. The second batch is
+added if the first took less than a second."""
 _TELLING_S = 1.0
 _WORTH_SAYING_S = 10.0
 _IN_MINUTES_S = 300.0
