@@ -47,9 +47,10 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) deadlines: Vec<u64>,
     /// Requests of each lane that succeeded since the last drain; empty unless phases are recorded.
     pub(crate) lane_counts: Vec<u64>,
-    /// Users that have ended since the start because no row was left.
+    /// Users that have ended since the start because the data had no row left for them.
     pub(crate) without_row: u64,
-    /// Time that users waited, since the last drain, for exclusive rows of other users.
+    /// Time that users waited, since the last drain, for exclusive rows of data that other users
+    /// held.
     pub(crate) row_wait_ns: u64,
     /// Requests being written. One buffer for all lanes stays in the cache.
     pub(crate) out: Vec<u8>,

@@ -37,10 +37,11 @@ pub struct Snapshot {
     /// Operations, begun or not, that were due in the window before the last cut and are neither answered nor
     /// given up.
     pub owed: u64,
-    /// Users that have ended since the start because no row was left. If no lane runs any more for lack of
-    /// rows, the window ends with the end of the last user.
+    /// Users that have ended since the start because the data had no row left for them. If no lane
+    /// runs any more for this reason, the window ends with the end of the last user.
     pub without_row: u64,
-    /// Time that users waited for exclusive rows of other users. It is excluded from all operations' times.
+    /// Time that users waited for exclusive rows of data that other users held. It is excluded from
+    /// all operations' times.
     pub row_wait_ns: u64,
     /// Exclusive rows that were lost since the start: a change to the row was never answered.
     pub lost_rows: u64,

@@ -163,7 +163,7 @@ impl Plan {
                     let Some(((_, template), rank)) = values.find(|((key, _), _)| key == name) else {
                         continue;
                     };
-                    // A generator within a value is drawn with the value.
+                    // A field such as `{uuid}` within a value is drawn together with the value.
                     let text = self.text(template, &Block { operation: None, repeats: vec![usize::MAX] })?;
                     (rank, Draw::Value { place: self.place(&LaneValue::Value(name.clone()))?, text })
                 }

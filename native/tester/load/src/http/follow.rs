@@ -56,7 +56,7 @@ impl Http {
         };
         if becomes_get {
             redirects.is_get = true;
-            // The change has been answered.
+            // The redirect answers the change, so the change is not under way any more.
             lane.visit.memory.changing = false;
         }
         lane.stage = Stage::Stream { body: Body::new(head.framing), length: 0, is_redirect: true };

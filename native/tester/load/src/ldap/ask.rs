@@ -36,8 +36,8 @@ pub struct Ask {
     pub(super) secrets: Vec<(String, Field)>,
     pub(super) expects: Expects,
     pub(super) captures: Vec<Capture<String>>,
-    /// Places of values without which the request is not sent, and of marks that the operation has added the
-    /// entry of the request.
+    /// Places of values without which the request is not sent. Among them is the mark that the
+    /// operation has added the entry that the request changes or deletes.
     pub(super) needs: Vec<usize>,
     /// The place of the mark that the request has added an entry.
     pub(super) owns: Option<usize>,

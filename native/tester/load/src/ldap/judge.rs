@@ -69,7 +69,7 @@ impl Ldap {
         memory.differs = None;
         memory.begin_captures(ask.captures.len());
         if let Some(place) = ask.owns {
-            // The mark may be left from the previous round.
+            // The mark of an added entry may remain from the previous round.
             memory.data.forget(place);
         }
         lane.dn.clear();
@@ -272,7 +272,7 @@ impl Ldap {
         let memory = &mut lane.memory;
         memory.changing = false;
         let plan = &self.scripts[ask.script].plan;
-        // With another accepted result the entry is not the operation's own.
+        // If another result was accepted, the operation has not added the entry.
         if let (Some(place), ResultCode::SUCCESS) = (ask.owns, outcome.code) {
             memory.data.keep(place, b"");
         }
@@ -300,7 +300,7 @@ impl Ldap {
                 ResultCode::SUCCESS | ResultCode::COMPARE_FALSE | ResultCode::COMPARE_TRUE
             );
             if !is_answer && ask.response == op::BIND_RESPONSE {
-                // A second attempt with this row could lock its account.
+                // Another bind with this row could lock the account of the row.
                 self.scripts[ask.script].dealers.lose(&mut memory.data);
             }
             return Some(if is_answer { Failure::WrongAnswer } else { Failure::Result(outcome.code.name()) });

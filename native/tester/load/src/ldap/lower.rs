@@ -62,7 +62,8 @@ impl Lower for Requests<'_> {
                 let results = [ResultCode::SUCCESS, ResultCode::NO_SUCH_OBJECT];
                 step.expect.results = results.map(|code| Code::Number(code.0)).into();
                 let ask = Ask::new(*script, plan, block, &step)?;
-                // The operation has not added the person's entry yet.
+                // The request needs no mark of an added entry: the operation has not added the
+                // entry yet.
                 let needs = Vec::new();
                 let ask = Ask { removes_taken: true, changes: false, needs, fatal: false, ..ask };
                 Ok(Some((REMOVE, Box::new(ask))))

@@ -32,8 +32,7 @@ pub type Row = (Arc<str>, Arc<str>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Do {
-    /// An operation begins. It is recorded in this row; if the row is `None`, its steps are recorded, but not
-    /// the operation.
+    /// An operation begins. It is recorded in this row; with `None`, only its steps are recorded.
     Begin(Option<Row>),
     /// A whole pass begins. Its time includes its think times.
     BeginPass(Option<Row>),
@@ -52,12 +51,12 @@ pub enum Do {
     /// A pause while other users hold all rows.
     AwaitRow(Duration),
     Close {
-        /// The row of the close, if it is recorded.
+        /// The row in which the close is recorded; `None` if it is not recorded.
         row: Option<Row>,
         connection: usize,
     },
     End {
-        /// The row of the whole operation.
+        /// The row in which the whole operation is recorded.
         row: Row,
         /// The operation's first failure.
         failure: Option<String>,
@@ -280,7 +279,7 @@ impl<P: Protocol> User<P> {
         !self.request_bytes.is_empty()
     }
 
-    /// Begins an operation; returns the row of the whole operation, if it is counted.
+    /// Begins an operation; returns its row if it is counted as a whole.
     fn begin(&mut self, labels: &[Label]) -> Option<Row> {
         (self.failure, self.sent) = (None, false);
         let counted = self.cursor.whole.filter(|slot| *slot == self.cursor.counted);

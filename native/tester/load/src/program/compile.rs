@@ -99,7 +99,7 @@ pub(crate) enum Connects {
     Always,
 }
 
-/// Rows of shared connections: waits for a place, and unsolicited answers.
+/// Names of result rows of shared connections: waits for a place, and unsolicited answers.
 const WAIT: &str = "wait";
 const UNASKED: &str = "unasked";
 
@@ -154,7 +154,7 @@ pub(crate) struct Program<R> {
 }
 
 impl<R> Program<R> {
-    /// The recorder of passes (in a program without operations), and of arrivals that no lane has taken.
+    /// Whether recorded times include think times: only if the pass is the counted operation.
     pub(crate) fn times_pauses(&self) -> bool {
         self.is_whole && self.counted == self.sequence
     }
@@ -509,7 +509,8 @@ impl<'a, R> Compiler<'a, R> {
     fn connect_for_request(&mut self, endpoint: usize) {
         if self.rules.connects != Connects::Steps {
             let slot = if self.has_operations {
-                // A connection belongs to the user, not to the operation.
+                // A connection belongs to the user, so its opening is recorded under the program's
+                // name, not the operation's.
                 let name = if endpoint == MAIN { MAIN_CONNECT } else { SECURE_CONNECT };
                 let outer = self.enter(self.program.clone(), None);
                 let slot = self.recorder(name);

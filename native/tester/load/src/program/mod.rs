@@ -18,5 +18,5 @@ pub(crate) use spec::{Branch, MAIN, Operation, PoolSpec, ProgramSpec, Step};
 /// The name of the whole pass among a program's steps.
 pub const SEQUENCE: &str = "sequence";
 
-/// The row of arrivals that no lane has taken, in a program with operations.
+/// The result row of arrivals that no lane has taken, in a program with operations.
 pub const NOT_BEGUN: &str = "not begun";

@@ -21,7 +21,7 @@ pub(crate) struct ProgramSpec<R> {
 
 #[derive(Debug)]
 pub(crate) struct PoolSpec<R> {
-    /// The pool's name in its rows.
+    /// The pool's name in its result rows.
     pub(crate) name: String,
     /// The number of connections of all threads together; `None` for as many connections as the lanes need.
     pub(crate) connections: Option<u32>,
@@ -58,11 +58,11 @@ pub(crate) enum Step<R> {
     WhenDown { steps: Vec<Step<R>> },
     /// Performs steps if this side has closed the connection.
     WhenClosed { steps: Vec<Step<R>> },
-    /// Performs steps only in a lane's first pass, with rows under this name.
+    /// Performs steps only in a lane's first pass, with result rows under this name.
     Once { name: String, steps: Vec<Step<R>> },
     /// Draws rows and values for the next steps; nothing is sent.
     Prepare(Preparation),
-    /// Performs an operation, with rows under the operation's name.
+    /// Performs an operation, with result rows under the operation's name.
     Operation(Operation<R>),
 }
 

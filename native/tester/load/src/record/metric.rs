@@ -37,7 +37,7 @@ macro_rules! table {
                 match self { $(Self::$metric => $unit,)+ }
             }
 
-            /// The influence on the values.
+            /// The keys of a scenario that influence the values.
             pub const fn influence(self) -> Influence {
                 match self { $(Self::$metric => Influence::$influence,)+ }
             }

@@ -285,7 +285,7 @@ impl Recorder {
     }
 }
 
-/// A thread's recorders, one per slot. Empty for a thread that has ended.
+/// A thread's recorders, one per slot (a step of a program). Empty for a thread that has ended.
 type Recorders = Vec<Recorder>;
 
 fn recorders(labels: &[Label], blank: &mut Blank) -> Result<Recorders, CreationError> {

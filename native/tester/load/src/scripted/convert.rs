@@ -21,7 +21,7 @@ use crate::scenario_spec::ScenarioSpec;
 pub(crate) trait Lower {
     type Request;
     const PROTOCOL: Protocol;
-    /// The name of the row for closing a connection.
+    /// The name of the result row for closing a connection.
     const CLOSE: &'static str;
     /// Whether users may share connections.
     const SHARES: bool = false;
@@ -55,7 +55,7 @@ pub(crate) trait Lower {
         Some(preparation)
     }
 
-    /// A request that precedes a step, with the name of its row.
+    /// A request that precedes a step, with the name of its result row.
     fn before(&self, _place: &Place<'_>, _step: &Step) -> Result<Option<(&'static str, Self::Request)>> {
         Ok(None)
     }
@@ -72,7 +72,7 @@ pub(crate) trait Lower {
         Ok(())
     }
 
-    /// The first request on a new connection, with the name of its row.
+    /// The first request on a new connection, with the name of its result row.
     fn greeting(
         &self,
         _place: &Place<'_>,
@@ -100,10 +100,10 @@ const LONGEST_PAUSE_NS: u64 = 366 * 86_400 * 1_000_000_000;
 /// The most engines that share data.
 const MOST_ENGINES: u64 = 1_000_000;
 
-/// The name of the row for opening a connection.
+/// The name of the result row for opening a connection.
 const CONNECT: &str = "connect";
 
-/// The operation in the rows of `[start]`.
+/// The operation in the result rows of `[start]`.
 const START: &str = "start";
 
 /// Makes the program of the scenario with this number in the engine.
@@ -192,7 +192,8 @@ struct Pass<'c> {
 }
 
 impl Pass<'_> {
-    /// The name of a step's row. A step that is the whole operation has the operation's name.
+    /// The name of a step's result row. A step that is the whole operation has the operation's
+    /// name.
     fn row<'s>(&'s self, step: &'s str) -> &'s str {
         if self.operation.is_step { &self.operation.name } else { step }
     }
@@ -211,7 +212,8 @@ struct Converting<'c, L> {
 }
 
 impl<'c, L: Lower> Converting<'c, L> {
-    /// The scenario's only operation, if its passes are its operations, with rows under the scenario's name.
+    /// The scenario's only operation, if its passes are its operations, with result rows under the
+    /// scenario's name.
     ///
     /// The operation needs one connection that lasts for a pass, data that do not run out (people only), and
     /// no step that may be skipped. An operation without data on a connection that outlives passes is not a
@@ -233,7 +235,7 @@ impl<'c, L: Lower> Converting<'c, L> {
             && self.scenario.data.iter().all(is_people)
             && (connection.lives != Lifetime::User || !self.scenario.data.is_empty())
             && steps.iter().all(is_done)
-            // Rows of steps must not have the names of the connection's rows.
+            // Result rows of steps must not have the names of the connection's result rows.
             && !steps.iter().any(|step| [CONNECT, L::CLOSE, SEQUENCE].contains(&pass.row(&step.name)))
             && lasts;
         is_pass.then_some(pass)
@@ -520,8 +522,8 @@ impl<'c, L: Lower> Converting<'c, L> {
         self.row(connection, L::CLOSE)
     }
 
-    /// The row of an action on a connection. The row lacks the connection's name if there is only one
-    /// connection.
+    /// The result row of an action on a connection. Its name lacks the connection's name if there
+    /// is only one connection.
     fn row(&self, connection: &Connection, does: &str) -> String {
         if self.pass.is_some() { does.to_owned() } else { format!("{}: {does}", connection.name) }
     }

@@ -52,7 +52,8 @@ pub(crate) fn hide(text: &str, secrets: &[(Vec<u8>, &str)]) -> String {
     shown
 }
 
-/// The number of bytes with which a text begins with a form; `before` is the character before the text.
+/// If a text begins with a form of a secret: the number of bytes of this beginning. `before` is the
+/// character before the text.
 fn prefix(text: &str, form: &str, before: Option<char>) -> Option<usize> {
     if let Some(after) = text.strip_prefix(form) {
         let in_word = before.into_iter().chain(after.chars().next()).any(char::is_alphanumeric);

@@ -114,7 +114,7 @@ impl Line {
         }
     }
 
-    /// Appends the names of a password's fields, and nothing of a literal.
+    /// Appends the names of a password's fields, but no literal text.
     fn password(&mut self, key: &str, template: &Template) {
         if template.parts.is_empty() {
             return;

@@ -201,7 +201,7 @@ impl<P: Protocol> Lane<P> {
             Phase::Asking | Phase::Opening | Phase::Queued | Phase::Sharing => self.current.started_ns,
             Phase::Running | Phase::Sleeping | Phase::Idle | Phase::Serving => NEVER,
         };
-        // A request for an arrival belongs to the window of the arrival.
+        // A request that serves an arrival belongs to the window in which the arrival was due.
         if over_ns.contains(&self.due_ns.min(began_ns)) && began_ns < over_ns.end {
             return true;
         }

@@ -85,7 +85,7 @@ impl<P: Protocol> Lane<P> {
     pub(super) fn record(&mut self, operation: Operation, end: End, context: &mut Context<P>, now_ns: u64) {
         let Operation { slot, started_ns, bytes_out, bytes_in, unread_ns } = operation;
         let processing_ns = started_ns.saturating_sub(self.since_ns);
-        // A request for an arrival belongs to the window of the arrival.
+        // A request that serves an arrival belongs to the window in which the arrival was due.
         let (due_ns, paused_ns) = match (context.recorders.is_open(slot), self.due_ns) {
             (true, NEVER) => (self.ready_ns.min(started_ns), 0),
             (true, due_ns) => (due_ns.min(started_ns), self.pass.paused_ns),
