@@ -13,8 +13,8 @@ pub fn hash_facts(hash: &str) -> PyResult<(String, &'static str, bool, u64)> {
     Ok((hash.to_string(), hash.scheme(), hash.is_slow(), hash.memory_bytes()))
 }
 
-/// The most CPU time that the embedded directory estimates for checking a password of this length; 0 for a
-/// hash that is not slow.
+/// The embedded directory's upper estimate of the CPU time for checking a password of this length;
+/// 0 for a hash that is not slow.
 #[pyfunction]
 pub fn hash_nanoseconds(hash: &str, password: usize) -> PyResult<u64> {
     let hash: Hash = hash.parse().map_err(engine_error)?;

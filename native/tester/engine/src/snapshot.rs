@@ -14,8 +14,8 @@ type Metric = (&'static str, &'static str, &'static str, &'static str, &'static 
 
 /// The metrics of a step: kind, name, unit, meaning and influence. The clocks come first.
 ///
-/// The kind is "clock" or "counter". The influence is the behaviour that the values follow: "sending",
-/// "counting", "waiting" or "nothing".
+/// The kind is "clock" or "counter". The influence says which keys of a scenario change the values:
+/// keys of "sending", "counting" or "waiting", or no keys ("nothing").
 #[pyfunction]
 pub fn metrics() -> Vec<Metric> {
     let clocks = Clock::ALL
@@ -53,10 +53,11 @@ pub struct Snapshot {
     in_flight: u64,
     /// Operations due in the window before the last cut that are neither answered nor given up.
     owed: u64,
-    /// Users that have ended since the start because no row was left. If no lane runs any more for lack of
-    /// rows, the window ends with the end of the last user.
+    /// Users that have ended since the start because the data had no row left for them. If no lane
+    /// runs any more for this reason, the window ends with the end of the last user.
     without_row: u64,
-    /// Time that users waited for exclusive rows of other users. It is in no operation's time.
+    /// Time that users waited for exclusive rows of data that other users held. It is in no
+    /// operation's time.
     row_wait_ns: u64,
     /// Exclusive rows that were lost since the start: a change to the row was never answered.
     lost_rows: u64,

@@ -17,9 +17,10 @@ use crate::errors::{engine_error, error_of};
 use crate::kind::Kind;
 use crate::table::{Table, tables as tables_of};
 
-/// The users of one process whose requests to a directory a client in Python sends. The arguments are an
-/// `Engine`'s. These users share decks, data and random numbers like the lanes of one thread: the same seed
-/// gives the same requests. A key that no such client supports is refused by its name.
+/// The users of one process whose requests to a directory a client in Python sends. The arguments
+/// are those of `Engine`. These users share decks, data and random numbers like the lanes of one
+/// thread: the same seed gives the same requests. A key that no such client supports is refused by
+/// its name.
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct PortableUsers(Arc<Mutex<DirectoryUsers>>);
 

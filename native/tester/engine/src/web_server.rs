@@ -26,8 +26,8 @@ impl WebServer {
     }
 }
 
-/// The program of the CGI workloads, an executable for this machine. By its query it answers with
-/// `kind=constant|random` and `size` bytes, or with its environment.
+/// The program of the CGI workloads, an executable for this machine. Its query decides the answer:
+/// `size` bytes of `kind=constant|random`, or the environment.
 #[pyfunction]
 pub fn cgi_program(py: Python<'_>) -> Bound<'_, PyBytes> {
     PyBytes::new(py, include_bytes!(concat!(env!("OUT_DIR"), "/sitebench-cgi")))

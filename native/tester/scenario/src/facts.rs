@@ -111,7 +111,7 @@ impl Scenario {
         }
     }
 
-    /// Data, except people of sitebench.
+    /// Data of the user's own: all data except people that sitebench makes.
     fn own_data(&self) -> impl Iterator<Item = &str> {
         let own = self.data.iter().filter(|data| !matches!(data.rows, Rows::Seeded | Rows::New));
         own.map(|data| data.name.as_str())

@@ -91,8 +91,8 @@ pub enum Kind {
     Operations,
 }
 
-/// A kind of influence: of a key on figures, or of keys on a metric. Each influence, except `Nothing`, needs
-/// a cell in `tests/truth`, which compares figures with a server's log.
+/// How a key of a scenario influences figures, or which keys influence a metric. Each influence,
+/// except `Nothing`, needs a cell in `tests/truth`, which compares figures with a server's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Influence {
     Sending,

@@ -56,8 +56,8 @@ pub(crate) struct Names {
     pub(crate) variables: BTreeSet<String>,
     pub(crate) life: Life,
     pub(crate) block: Block,
-    /// Collects the draws that a value's definition uses, while the reader is in the definition. A definition
-    /// alone uses nothing.
+    /// While the reader is in the definition of a value: the draws that the definition uses. They
+    /// count as used only where the value is used.
     pub(crate) described: Option<BTreeSet<Drawn>>,
     /// Drawn names by operation, with the innermost repeats that contain all uses.
     named: BTreeMap<(Option<usize>, Drawn), Vec<usize>>,
@@ -266,7 +266,7 @@ impl Names {
             let places: Vec<_> =
                 places.map(|((operation, _), repeats)| (*operation, repeats.clone())).collect();
             for (operation, repeats) in places {
-                // A generator within a value is drawn with the value.
+                // A field such as `{uuid}` within a value is drawn together with the value.
                 for what in uses.iter().filter(|what| !matches!(what, Drawn::Generator(_))) {
                     self.draw_at(operation, &repeats, what.clone());
                 }
@@ -286,7 +286,7 @@ impl Names {
         template.fields().all(|field| match field {
             Field::Base | Field::Choice(_) => true,
             Field::Name(name) => {
-                // A circular value is reported with a message of its own.
+                // Another check reports a circular value.
                 let value = self.values.get(name).map(|value| &value.what);
                 value.is_some_and(|value| value != template && value.fields().next().is_none())
             }

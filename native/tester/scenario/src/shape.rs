@@ -135,7 +135,7 @@ impl Shape<'_> {
         if let Some(near) = nearest(name, known()) {
             return format!("unknown key; did you mean {near:?}?");
         }
-        // A key of another verb has a message of its own.
+        // Another message reports a key of another verb.
         let verb = tables.iter().find(|table| VerbForm::of(table).is_some());
         if let Some(verb) = verb {
             let has =

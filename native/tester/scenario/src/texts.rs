@@ -46,7 +46,8 @@ pub enum Place {
 }
 
 impl Step {
-    /// All texts of the step that may have fields. A secret that this list misses is shown.
+    /// All texts of the step that may have fields. Output would show the secrets of a text that
+    /// this list misses.
     pub fn texts(&self) -> Vec<StepText<'_>> {
         let mut texts = Texts(Vec::new());
         match &self.verb {

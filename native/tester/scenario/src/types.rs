@@ -258,7 +258,7 @@ pub struct Operation {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The name of the step's row within the operation.
+    /// The name of the step's result row within the operation.
     pub name: String,
     /// The verb's name in the file.
     pub word: &'static str,

@@ -100,10 +100,10 @@ struct AttributeIndex {
     attribute: AttributeId,
     matching: Matching,
     equality: EqualityIndex,
-    /// The number below which all entries are in `equality`; [`BUILT`] once it is complete.
+    /// All entries with smaller numbers are in `equality`; [`BUILT`] if all entries are.
     equality_end: u32,
     prefix: PrefixIndex,
-    /// The number below which all entries are in `prefix`; [`BUILT`] once it is complete.
+    /// All entries with smaller numbers are in `prefix`; [`BUILT`] if all entries are.
     prefix_end: u32,
 }
 

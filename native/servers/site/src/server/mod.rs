@@ -66,7 +66,8 @@ pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError>
         Writer::start(&config.database, config.durability, manifest.size, commits.clone(), mailboxes)?;
     let writes = writer.jobs();
     let mut running = Running { server, manifest, shared, writer: Some(writer) };
-    // Declared after `running`, so that a failure drops it first: the writer ends when all senders are dropped.
+    // `writes` is declared after `running`, so that a failure drops `writes` first. The writer ends
+    // when all senders are dropped.
     let writes = writes;
     for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
         let db = upd::reading(&config.database)?;

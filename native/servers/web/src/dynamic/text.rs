@@ -14,8 +14,8 @@ const PAGE: &[u8] = b"<!DOCTYPE html>\n<title>sitebench</title>\n<p>";
 const PAGE_END: &[u8] = b"</p>\n";
 
 impl Text {
-    /// A page of HTML that repeats one character; without HTML, the repeated character alone, if `length` is
-    /// too small for a page.
+    /// A page of HTML that repeats one character. If `length` is too small for a page, the repeated
+    /// character alone.
     pub(crate) const fn constant(length: usize) -> Self {
         Self { state: None, length, left: length }
     }

@@ -124,7 +124,7 @@ impl<'d, 't> Reader<'_, 'd, 't> {
                 Answer::Value(name) => (attribute == name, format!("the answer has nothing but {name:?}")),
                 Answer::Nothing => (false, format!("the answer to {verb} has nothing to capture")),
             };
-            // A table without an attribute has a message of its own.
+            // Another message reports a table without an attribute.
             let is_said = attribute.is_empty() && value.get_ref().as_table().is_some();
             if !right && !is_said {
                 self.wrong(value.span().start, what);

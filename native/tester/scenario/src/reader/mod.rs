@@ -36,7 +36,7 @@ const MAIN: &str = "main";
 /// The steps of the current operation so far.
 #[derive(Default)]
 struct Done {
-    /// The names of rows, with their verbs.
+    /// The names of result rows, with the verbs of their steps.
     rows: HashMap<String, &'static str>,
     /// The number of unnamed steps by verb.
     unnamed: HashMap<&'static str, usize>,

@@ -11,7 +11,7 @@ use crate::types::{Block, Expect, Lifetime, Operation, Step, Take};
 /// The most captures of one step: lanes note the captures of an answer in the bits of a number.
 const MOST_CAPTURES: usize = 64;
 
-/// The row of a whole operation.
+/// The result row of a whole operation.
 const WHOLE: &str = "sequence";
 
 /// The most cards of a deck, after weights are divided by their common divisor.
