@@ -98,8 +98,8 @@ def test_refused_seed_names_the_password_option(
 def test_seed_without_bind_or_outside_the_suffix_is_refused(
     server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_process("ils", "seed", "--to", f"{server.url}/{scratch}", "--locales", "en_US").check(
-        2, "bind as a user who may write there"
+    in_process("ils", "seed", "--to", f"{server.url}/ou=new,{scratch}").check(
+        2, "bind as a user who may write there, with --bind-dn"
     )
     in_process("ils", "verify", server.url, *people_below(scratch)).check(2, "has no entry")
     who = ("--bind-dn", server.admin_dn)

@@ -1,7 +1,6 @@
 """`sitebench ils clean` of several directories: contacted addresses and passwords."""
 
 import json
-import multiprocessing
 import socket
 from collections.abc import Iterator
 
@@ -13,6 +12,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench import LdapDirectory
 from sitebench._engine import Directory, first_person, seed_directory
 from sitebench.seeders.people import Spec, generate
+from tests.ils_bench.conftest import in_ended_process
 from tests.support.cli import in_process
 
 ADMIN = "cn=admin"
@@ -31,16 +31,11 @@ def address(listener: socket.socket) -> str:
     return f"ldap://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def reserve(targets: list[str], bind_dn: str | None) -> None:
-    for target in targets:
-        journal.reserve(target, Spec(1, locales=("en_US",)), bind_dn=bind_dn, keys=100)
-
-
 def leave(targets: list[str], bind_dn: str | None = ADMIN) -> None:
-    """Run a process that leaves people in directories and ends."""
-    ended = multiprocessing.get_context("fork").Process(target=reserve, args=(targets, bind_dn))
-    ended.start()
-    ended.join()
+    """Have processes that ended leave people in directories."""
+    people = Spec(1, locales=("en_US",))
+    for target in targets:
+        in_ended_process(journal.reserve, target, people, bind_dn=bind_dn, keys=100)
     assert all(each.is_abandoned for each in journal.entries())
 
 
@@ -136,13 +131,8 @@ def added(directory: Directory, *ranges: tuple[int, int]) -> OpenDirectory:
     for start, end in ranges:
         first, last = (journal.FIRST_ADDED + key for key in (start, end))
         seed_directory(target.to_engine(), generate(spec).population, first, last)
-    ended = multiprocessing.get_context("fork").Process(
-        target=lambda: journal.reserve(
-            address, spec, bind_dn=None, keys=KEYS, first=journal.FIRST_ADDED
-        )
-    )
-    ended.start()
-    ended.join()
+    keys = {"keys": KEYS, "first": journal.FIRST_ADDED}
+    in_ended_process(journal.reserve, address, spec, bind_dn=None, **keys)
     return target
 
 

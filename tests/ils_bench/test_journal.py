@@ -8,15 +8,10 @@ import pytest
 
 from ils_bench.targets import journal
 from sitebench.seeders.people import Spec
+from tests.ils_bench.conftest import in_ended_process
 from tests.support.waiting import left_s
 
 ASKED: dict[str, Any] = {"people": Spec(1, locales=("en_US",)), "bind_dn": None, "keys": 1_000}
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    return tmp_path
 
 
 def test_reservation_is_stored_until_it_is_released() -> None:
@@ -92,12 +87,8 @@ def test_gap_left_by_a_finished_run_is_reused() -> None:
 
 def test_only_reservations_of_dead_processes_are_abandoned() -> None:
     mine = journal.reserve("ldap://a:389", **ASKED)
-    code = (
-        "from ils_bench.targets import journal; from sitebench.seeders.people import Spec; "
-        f"journal.reserve('ldap://a:389', **{ASKED!r})"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-    abandoned = [each for each in journal.entries() if each.is_abandoned]
+    in_ended_process(journal.reserve, "ldap://a:389", **ASKED)
+    abandoned = [entry for entry in journal.entries() if entry.is_abandoned]
     assert len(abandoned) == 1
     assert mine not in abandoned
 

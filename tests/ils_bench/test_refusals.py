@@ -1,6 +1,5 @@
 """A directory that refuses adds: the message, and that no person remains."""
 
-import multiprocessing
 import os
 import threading
 from pathlib import Path
@@ -13,6 +12,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connect
 from sitebench.seeders.people import Spec
 from sitebench.targets.ownership import FLAG
+from tests.ils_bench.conftest import in_ended_process
 from tests.support.cli import in_process
 from tests.support.ldap_server import OTHER, refusing
 
@@ -56,15 +56,10 @@ def test_run_of_refused_adds_leaves_no_reservation(tmp_path: Path) -> None:
     assert (cleaned.code, cleaned.err) == (0, "nothing to clean up\n")
 
 
-def left(target: str) -> None:
-    journal.reserve(target, Spec(1, locales=("en_US",), base=BASE), bind_dn=None, keys=100)
-
-
 def test_refused_delete_is_reported_once_and_can_be_forgotten() -> None:
     with refusing(BASE, "no", OTHER) as url:
-        ended = multiprocessing.get_context("fork").Process(target=left, args=(url,))
-        ended.start()
-        ended.join()
+        people = Spec(1, locales=("en_US",), base=BASE)
+        in_ended_process(journal.reserve, url, people, bind_dn=None, keys=100)
         ran = in_process("ils", "clean", "--target", url)
         assert (ran.code, ran.err.count("refuses to delete")) == (1, 1)
         assert f"sitebench ils clean --forget --target {url}" in ran.err.splitlines()[-1]

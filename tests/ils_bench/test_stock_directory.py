@@ -5,7 +5,6 @@ The directory is a slapd as Debian's package configures it, with its own counter
 
 import base64
 import hashlib
-import multiprocessing
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,44 +17,22 @@ from ils_bench.targets import journal
 from sitebench._engine import Population, seed_directory
 from sitebench.runs.runfile import RunFile
 from sitebench.seeders.people import Spec, generate
-from tests.ils_bench.conftest import LOCALES
+from tests.ils_bench.conftest import LOCALES, in_ended_process
 from tests.support import stock_slapd
-from tests.support.cli import Ran, in_process
-from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, SUFFIX, StockSlapd
+from tests.support.cli import in_process
+from tests.support.stock_slapd import ADMIN, BASE, PASSWORD, PEOPLE, SUFFIX, StockSlapd
 
-PEOPLE = 150
 BRIEF = (
     *("--users", "2", "--threads", "1", "--think", "10ms"),
     *("--warmup", "0s", "--measure", "500ms"),
 )
 
 
-@pytest.fixture(scope="module")
-def stock(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
-    """A stock slapd without an entry."""
-    with stock_slapd.running(tmp_path_factory.mktemp("stock")) as server:
-        yield server
-
-
 @pytest.fixture
-def seeded(stock: StockSlapd) -> Iterator[StockSlapd]:
-    """The stock slapd with 150 people, who are removed afterwards."""
-    where = ("--to", f"{stock.url}/{BASE}")
-    ils(stock, "seed", *where).check(0)
-    yield stock
-    ils(stock, "clean", "--seeded", *at(stock)).check(0)
-    assert stock.entries("person") == []
-
-
-def ils(stock: StockSlapd, command: str, *argv: str, entries: int = PEOPLE) -> Ran:
-    """Run a command as the administrator."""
-    people = ("--entries", str(entries), "--locales", ",".join(LOCALES))
-    who = ("--bind-dn", ADMIN, "--i-own-this-target")
-    return in_process("ils", command, *argv, *people, *who, SITEBENCH_BIND_PASSWORD=PASSWORD)
-
-
-def at(stock: StockSlapd) -> tuple[str, ...]:
-    return "--target", f"{stock.url}", "--base", BASE
+def seeded(stock: StockSlapd) -> StockSlapd:
+    """The stock slapd with people."""
+    stock.seed().check(0)
+    return stock
 
 
 def known(profile: str = "person") -> Population:
@@ -74,36 +51,69 @@ def test_stock_directory_is_seeded_with_logins_and_verified(seeded: StockSlapd) 
     assert stored.startswith(b"{SSHA}")
     both = base64.b64decode(stored.removeprefix(b"{SSHA}"))
     assert hashlib.sha1(people.password(7).encode() + both[20:]).digest() == both[:20]
+    assert len(both) == 20 + 8
     login = ("-D", people.dn(7), "-w")
     assert seeded.client("ldapwhoami", *login, people.password(7)) == f"dn:{people.dn(7)}\n"
     for wrong in (people.password(8), stored.decode()):
         assert "Invalid credentials (49)" in seeded.client("ldapwhoami", *login, wrong)
-    ils(seeded, "verify", f"{seeded.url}/{BASE}").check(
+    seeded.verify().check(
         0,
         "people of the profile person, as its schema has no RTPerson",
         f"all {PEOPLE} people verified",
         "5 of them logged in, and were refused with another password",
     )
+    seeded.verify("--seed", "7").check(1)
 
 
 def test_seed_adds_only_missing_people_to_a_stock_directory(seeded: StockSlapd) -> None:
-    ils(seeded, "seed", "--to", f"{seeded.url}/{BASE}", entries=PEOPLE + 30).check(0)
+    seeded.seed(entries=PEOPLE + 30).check(0)
     assert len(seeded.entries("inetOrgPerson")) == PEOPLE + 30
-    emptied = ils(seeded, "clean", "--seeded", *at(seeded), entries=PEOPLE + 30)
+    emptied = seeded.clean(entries=PEOPLE + 30)
     assert f"removed {PEOPLE + 30} people from {BASE}" in emptied.err
 
 
-@pytest.mark.parametrize("operation", ["lookup", "retrieve", "ils-user"])
-def test_lookups_of_people_in_a_stock_directory_succeed(
-    seeded: StockSlapd, tmp_path: Path, operation: str
+LOGIN = """
+[data.person]
+people = "seeded"
+[[operation]]
+name = "login"
+[[operation.step]]
+name = "bind"
+bind = "{person.dn}"
+password = "{person.password}"
+[[operation.step]]
+name = "look"
+search = "(uid={person.uid})"
+expect.entry = "person"
+"""
+BASE_IN_ADDRESS = ("--target", "{0.url}/ou=people,dc=example,dc=com")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        # Lookups searched below ou=Dynamic,o=Intranet.
+        ("lookup", *BASE_IN_ADDRESS),
+        ("lookup", "--client", "ldap3"),
+        ("retrieve",),
+        ("ils-user", "--session", "100ms"),
+        ("add",),
+        ("{1}/login.toml",),
+    ],
+    ids=" ".join,
+)
+def test_every_operation_runs_at_a_stock_directory(
+    seeded: StockSlapd, tmp_path: Path, argv: tuple[str, ...]
 ) -> None:
-    """Also with the base in the address: lookups searched below ou=Dynamic,o=Intranet."""
-    where = ("--target", f"{seeded.url}/{BASE}") if operation == "lookup" else at(seeded)
-    out = ("--out", str(tmp_path / "run.sitebench"))
-    session = ("--session", "100ms") if operation == "ils-user" else ()
-    point = ils(seeded, "run", operation, *where, *BRIEF, *session, "--json", *out).point
-    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
-    with RunFile(tmp_path / "run.sitebench") as file:
+    (tmp_path / "login.toml").write_text(LOGIN)
+    operation, *options = (word.format(seeded, tmp_path) for word in argv)
+    where = () if "--target" in options else seeded.at
+    out = tmp_path / "run.sitebench"
+    ran = seeded.ils("run", operation, *options, *where, *BRIEF, "--json", "--out", out)
+    assert (ran.point["failures"], ran.point["ops_per_s"] > 0) == (0, True), ran.point
+    assert ("people of this run" in ran.err) == (operation == "add")
+    assert len(seeded.entries("inetOrgPerson")) == PEOPLE
+    with RunFile(out) as file:
         (stored,) = file.points()
         assert stored.spec.settings["profile"] == "person"
         assert file.manifest()["population"]["digest"] == known().digest
@@ -112,14 +122,6 @@ def test_lookups_of_people_in_a_stock_directory_succeed(
 def test_different_bases_in_address_and_option_are_refused() -> None:
     named = ("--target", f"ldap://127.0.0.1:1/{BASE}", "--base", "o=other")
     in_process("ils", "run", "lookup", *named, *BRIEF).check(2, "leave one of them out")
-
-
-def test_run_adds_and_removes_people_of_a_stock_directory(seeded: StockSlapd) -> None:
-    ran = ils(seeded, "run", "add", *at(seeded), *BRIEF, "--json").check(0)
-    (point,) = ran.objects
-    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
-    assert "people of this run" in ran.err
-    assert len(seeded.entries("inetOrgPerson")) == PEOPLE
 
 
 def test_python_program_reads_people_by_the_base_in_the_address(stock: StockSlapd) -> None:
@@ -137,19 +139,19 @@ def test_python_program_reads_people_by_the_base_in_the_address(stock: StockSlap
 
 
 def test_connects_do_not_read_the_schema(stock: StockSlapd) -> None:
-    ran = ils(stock, "run", "connect", "--target", stock.url, *BRIEF).check(0)
+    ran = stock.ils("run", "connect", "--target", stock.url, *BRIEF).check(0)
     assert "its schema" not in ran.err
 
 
 def test_hidden_people_are_not_reported_as_missing(slapd: Path, tmp_path: Path) -> None:
     """As in 389-DS: the base is visible, and its people are not."""
     with stock_slapd.running(tmp_path / "hidden", hidden="inetOrgPerson") as server:
-        assert ils(server, "seed", "--to", f"{server.url}/{BASE}").code == 0
+        assert server.seed().code == 0
         for names in (("--names", "uid=user.{i}"), ()):
-            in_process("ils", "run", "lookup", *at(server), "--entries", "9", *names, *BRIEF).check(
+            in_process("ils", "run", "lookup", *server.at, "--entries", "9", *names, *BRIEF).check(
                 2, ", or does not show it to anonymous users", "--bind-dn"
             )
-        bound = ils(server, "run", "lookup", *at(server), "--names", "uid=nobody.{i}", *BRIEF)
+        bound = server.ils("run", "lookup", *server.at, "--names", "uid=nobody.{i}", *BRIEF)
         assert (bound.code, "anonymous" in bound.err) == (2, False), bound.err
         default = in_process("ils", "run", "lookup", "--target", server.url, *BRIEF)
         assert "(the default of --base)" in default.err
@@ -157,45 +159,18 @@ def test_hidden_people_are_not_reported_as_missing(slapd: Path, tmp_path: Path) 
 
 
 def test_missing_people_are_reported_with_the_seed_command(stock: StockSlapd) -> None:
-    assert ils(stock, "seed", "--to", f"{stock.url}/{BASE}", entries=1).code == 0
+    assert stock.seed(entries=1).code == 0
     who = ("--entries", "150", "--seed", "7", "--locales", "en_US")
-    ran = in_process("ils", "run", "lookup", *at(stock), *BRIEF, *who).check(2)
+    ran = in_process("ils", "run", "lookup", *stock.at, *BRIEF, *who).check(2)
     _, _, command = ran.err.partition("for ours first run `sitebench ils ")
     argv = shlex.split(command.partition("`")[0])
     login = ("--bind-dn", ADMIN, "--i-own-this-target")
-    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+    assert stock.clean().code == 0
     secret = {"SITEBENCH_BIND_PASSWORD": PASSWORD}
     assert in_process("ils", *argv, *login, cwd=None, **secret).code == 0
-    assert in_process("ils", "run", "lookup", *at(stock), *BRIEF, *who).code == 0
-    gone = ("clean", "--seeded", *at(stock), *who)
+    assert in_process("ils", "run", "lookup", *stock.at, *BRIEF, *who).code == 0
+    gone = ("clean", "--seeded", *stock.at, *who)
     assert in_process("ils", *gone, *login, cwd=None, **secret).code == 0
-
-
-def test_portable_client_reads_people_of_a_stock_directory(seeded: StockSlapd) -> None:
-    point = ils(seeded, "run", "lookup", *at(seeded), *BRIEF, "--client", "ldap3", "--json").point
-    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
-
-
-def test_people_of_a_stock_directory_log_in_by_a_scenario(
-    seeded: StockSlapd, tmp_path: Path
-) -> None:
-    text = """
-    [data.person]
-    people = "seeded"
-    [[operation]]
-    name = "login"
-    [[operation.step]]
-    name = "bind"
-    bind = "{person.dn}"
-    password = "{person.password}"
-    [[operation.step]]
-    name = "look"
-    search = "(uid={person.uid})"
-    expect.entry = "person"
-    """
-    (tmp_path / "login.toml").write_text(text)
-    point = ils(seeded, "run", str(tmp_path / "login.toml"), *at(seeded), *BRIEF, "--json").point
-    assert (point["failures"], point["ops_per_s"] > 0) == (0, True), point
 
 
 def test_refused_first_write_ends_the_run(seeded: StockSlapd, tmp_path: Path) -> None:
@@ -208,7 +183,7 @@ def test_refused_first_write_ends_the_run(seeded: StockSlapd, tmp_path: Path) ->
         f'modify = "uid=user.7,{BASE}"\nchange.replace.title = "x"\n'
     )
     load = ("--i-own-this-target", "--users", "2", "--warmup", "0s", "--measure", "9s")
-    in_process("ils", "run", str(scenario), *at(seeded), *load).check(
+    in_process("ils", "run", str(scenario), *seeded.at, *load).check(
         1,
         "change: every modify was refused, so the run has ended",
         "strongerAuthRequired",
@@ -217,48 +192,39 @@ def test_refused_first_write_ends_the_run(seeded: StockSlapd, tmp_path: Path) ->
 
 
 def test_posix_people_have_the_attributes_of_unix_logins(stock: StockSlapd) -> None:
-    profile, where = ("--profile", "posix"), f"{stock.url}/{BASE}"
-    made = ils(stock, "seed", "--to", where, *profile).check(0)
+    profile = ("--profile", "posix")
+    made = stock.seed(*profile).check(0)
     assert "as its schema" not in made.err
     assert len(stock.entries("posixAccount")) == PEOPLE
     shown = stock.client("ldapsearch", "-LLL", "-b", BASE, "(uidNumber=10007)", "homeDirectory")
     assert "homeDirectory: /home/user.7" in shown
-    assert ils(stock, "verify", where, *profile).code == 0
+    assert stock.verify(*profile).code == 0
     # People with Unix accounts have another profile than people without.
-    ils(stock, "verify", where, "--profile", "person").check(1, "--profile")
-    ran = ils(stock, "run", "lookup", *at(stock), *profile, *BRIEF, "--json")
+    stock.verify("--profile", "person").check(1, "--profile")
+    ran = stock.ils("run", "lookup", *stock.at, *profile, *BRIEF, "--json")
     assert (ran.code, ran.objects[0]["failures"]) == (0, 0), ran.err
-    assert ils(stock, "clean", "--seeded", *at(stock), *profile).code == 0
+    assert stock.clean(*profile).code == 0
     assert stock.entries("person") == []
 
 
-def test_unsupported_hash_is_reported_after_the_first_login(stock: StockSlapd) -> None:
-    """The stock slapd lacks the module pw-sha2: it stores {SSHA512}, and no login works."""
-    made = ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", "ssha512").check(
-        1,
-        "does not let 'uid=user.0,ou=people,dc=example,dc=com' in",
-        "invalidCredentials",
-        "slapd checks ssha512 with a module: `moduleload pw-sha2`",
-    )
-    # The login of the first person is checked before the others, maybe a million, are added.
-    assert len(stock.entries("inetOrgPerson")) == 1
-    # The same command with another hash would not change this person.
-    assert "`sitebench ils clean --seeded`" in made.err
-    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
-
-
 @pytest.mark.parametrize(
-    ("hashed", "remedy"),
+    ("hashed", "module"),
     [
+        ("ssha512", "slapd checks ssha512 with a module: `moduleload pw-sha2`"),
         ("pbkdf2-sha256:1000", "`moduleload pw-pbkdf2` (Debian: slapd-contrib)"),
         ("argon2:64k", "`moduleload argon2`"),
     ],
 )
-def test_missing_module_of_a_slow_hash_is_named(
-    stock: StockSlapd, hashed: str, remedy: str
+def test_missing_module_of_a_hash_is_named_after_the_first_login(
+    stock: StockSlapd, hashed: str, module: str
 ) -> None:
-    ils(stock, "seed", "--to", f"{stock.url}/{BASE}", "--hash", hashed).check(1, remedy)
-    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+    """The stock slapd stores the hash, and no login works."""
+    # The same command with another hash would not change the first person.
+    dn, remedy = f"uid=user.0,{BASE}", "`sitebench ils clean --seeded`"
+    words = (f"does not let '{dn}' in", "invalidCredentials", module, remedy)
+    stock.seed("--hash", hashed).check(1, *words)
+    # The login of the first person is checked before the others, maybe a million, are added.
+    assert len(stock.entries("inetOrgPerson")) == 1
 
 
 @pytest.fixture(scope="module")
@@ -271,13 +237,16 @@ def modules(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest.mark.parametrize(
     "hashed",
-    ["ssha512", "crypt", "crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:4m"],
+    [
+        *("clear", "ssha512", "crypt", "crypt:1000"),
+        *("pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:4m"),
+    ],
 )
 def test_slapd_with_modules_checks_each_hash(modules: StockSlapd, hashed: str) -> None:
     """Slapd's own code checks sitebench's hashes: only the right password is accepted."""
-    how, where = ("--hash", hashed), f"{modules.url}/{BASE}"
-    ils(modules, "seed", "--to", where, *how, entries=10).check(0)
-    ils(modules, "verify", where, *how, entries=10).check(
+    how = ("--hash", hashed)
+    modules.seed(*how, entries=10).check(0)
+    modules.verify(*how, entries=10).check(
         0, "of them logged in, and were refused with another password"
     )
     spec = Spec(10, profile="person", locales=LOCALES, base=BASE, hash=hashed)
@@ -287,65 +256,44 @@ def test_slapd_with_modules_checks_each_hash(modules: StockSlapd, hashed: str) -
         said = modules.client("ldapwhoami", *login, people.password(number))
         assert said == f"dn:{people.dn(number)}\n"
         (stored,) = people.entry(number)[1]["userPassword"]
-        for wrong in (people.password(1), stored.decode()):
+        for wrong in {people.password(1), stored.decode()} - {people.password(number)}:
             assert "Invalid credentials (49)" in modules.client("ldapwhoami", *login, wrong)
-    assert ils(modules, "clean", "--seeded", *at(modules), entries=10).code == 0
-
-
-def test_changed_password_is_reported_by_verify(stock: StockSlapd) -> None:
-    where = f"{stock.url}/{BASE}"
-    assert ils(stock, "seed", "--to", where, "--hash", "clear").code == 0
-    assert ils(stock, "verify", where, "--hash", "clear").code == 0
-    for person in (0, PEOPLE - 1):
-        login = ("-D", known().dn(person), "-w", known().password(person))
-        assert stock.client("ldapwhoami", *login).startswith("dn:uid=user.")
-    ils(stock, "verify", where, "--seed", "7").check(1)
-    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+    assert modules.clean(entries=10).code == 0
 
 
 def test_seed_prints_no_digest_of_unread_people(
     stock: StockSlapd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seed printed the digest of expected people despite a changed one; `verify` named `seed`."""
-    where = f"{stock.url}/{BASE}"
-    first = ils(stock, "seed", "--to", where)
+    first = stock.seed()
     assert "digest " in first.err, first.err
     changed = known().dn(7)
     text = f"dn: {changed}\nchangetype: modify\nreplace: telephoneNumber\ntelephoneNumber: 1\n"
     stock.client("ldapmodify", "-D", ADMIN, "-w", PASSWORD, text=text)
     stock.client("ldapdelete", "-D", ADMIN, "-w", PASSWORD, known().dn(9))
-    again = ils(stock, "seed", "--to", where).check(0)
+    again = stock.seed().check(0)
     assert "digest " not in again.err
     assert f"added 1 of {PEOPLE} people; those who were there already were not" in again.err
     assert "`sitebench ils verify` compares" in again.err
-    whole = ils(stock, "seed", "--to", where)
+    whole = stock.seed()
     assert f"added 0 of {PEOPLE} people; those who were there already were not" in whole.err
-    ils(stock, "verify", where).check(
+    stock.verify().check(
         1,
         f"the first that differs is '{changed}'",
         "`sitebench ils clean --seeded`, then `sitebench ils seed`",
     )
     stock.client("ldapdelete", "-D", ADMIN, "-w", PASSWORD, known().dn(3))
-    assert f"the first that is missing is '{known().dn(3)}'" in ils(stock, "verify", where).err
+    assert f"the first that is missing is '{known().dn(3)}'" in stock.verify().err
     monkeypatch.setattr(commands, "_FIRST_KEYS", 3)
-    assert "; the first 3 are as they have to be" in ils(stock, "verify", where).err
-    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
+    assert "; the first 3 are as they have to be" in stock.verify().err
 
 
 def test_seed_that_adds_the_missing_first_people_prints_their_number(stock: StockSlapd) -> None:
     """Seed printed the digest without reading all people if the first thousand were missing."""
-    _add_people(stock.url, generate(_people()).population, 100, PEOPLE)
-    ran = ils(stock, "seed", "--to", f"{stock.url}/{BASE}")
-    assert ils(stock, "clean", "--seeded", *at(stock)).code == 0
-    assert f"added 100 of {PEOPLE} people; those who were there already were not" in ran.err
+    _add_people(stock.url, generate(_people()).population, 20, PEOPLE)
+    ran = stock.seed()
+    assert f"added 20 of {PEOPLE} people; those who were there already were not" in ran.err
     assert "digest " not in ran.err
-
-
-def test_seed_without_write_access_suggests_the_option_bind_dn(stock: StockSlapd) -> None:
-    argv = ("--to", f"{stock.url}/ou=new,{BASE}", "--profile", "person", "--entries", "10")
-    in_process("ils", "seed", *argv, "--locales", ",".join(LOCALES)).check(
-        2, "strongerAuthRequired", "bind as a user who may write there, with --bind-dn"
-    )
 
 
 def _people() -> Spec:
@@ -365,9 +313,7 @@ def _crash(url: str) -> None:
 
 
 def test_clean_removes_people_of_a_crashed_run_by_the_journal(stock: StockSlapd) -> None:
-    ended = multiprocessing.get_context("fork").Process(target=_crash, args=(stock.url,))
-    ended.start()
-    ended.join()
+    in_ended_process(_crash, stock.url)
     assert len(stock.entries("inetOrgPerson")) == 30
     in_process("ils", "clean", SITEBENCH_BIND_PASSWORD=PASSWORD).check(
         0, f"{stock.url}: removed 30 people from {BASE}"
@@ -375,13 +321,13 @@ def test_clean_removes_people_of_a_crashed_run_by_the_journal(stock: StockSlapd)
     assert stock.entries("person") == []
 
 
-def test_users_of_active_directory_are_not_added_without_tls(stock: StockSlapd) -> None:
-    before = stock.entries("top")
+def test_users_of_active_directory_are_not_added_without_tls(seeded: StockSlapd) -> None:
+    before = seeded.entries("top")
     for argv in (
-        ("seed", "--to", f"{stock.url}/ou=more,{BASE}"),
-        ("run", "add", *at(stock), *BRIEF),
+        ("seed", "--to", f"{seeded.url}/ou=more,{BASE}"),
+        ("run", "add", *seeded.at, *BRIEF),
     ):
-        ils(stock, *argv, "--profile", "ad").check(
+        seeded.ils(*argv, "--profile", "ad").check(
             2, "is without TLS, and Active Directory takes passwords over TLS only"
         )
-    assert stock.entries("top") == before
+    assert seeded.entries("top") == before

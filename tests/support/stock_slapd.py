@@ -10,12 +10,14 @@ from pathlib import Path
 
 from ils_bench.targets.address import DirectoryAddress
 from sitebench.system.network import free_port
+from tests.support.cli import Ran, in_process
 from tests.support.programs import required_program, running_server
 
 SUFFIX = "dc=example,dc=com"
 BASE = f"ou=people,{SUFFIX}"
 ADMIN = f"cn=admin,{SUFFIX}"
 PASSWORD = "correct horse"
+PEOPLE = 60
 _TEMPLATE = Path("/usr/share/slapd/slapd.init.ldif")
 _BIND = re.compile(r'(conn=\d+ op=\d+) BIND dn="([^"]*)" method=128')
 _REFUSAL = re.compile(r"(conn=\d+ op=\d+) RESULT tag=97 err=49")
@@ -45,6 +47,31 @@ class StockSlapd:
             elif refusal := _REFUSAL.search(line):
                 found[asked[refusal[1]]] += 1
         return found
+
+    @property
+    def at(self) -> tuple[str, ...]:
+        """The options that name the branch of people as the target."""
+        return "--target", self.url, "--base", BASE
+
+    def ils(self, command: str, *argv: object, entries: int = PEOPLE) -> Ran:
+        """Run a command of the directory suite as the administrator, with people."""
+        people = ("--entries", entries, "--locales", "en_US,de_DE,ja_JP")
+        who = ("--bind-dn", ADMIN, "--i-own-this-target")
+        return in_process("ils", command, *argv, *people, *who, SITEBENCH_BIND_PASSWORD=PASSWORD)
+
+    def seed(self, *argv: object, entries: int = PEOPLE) -> Ran:
+        return self.ils("seed", "--to", f"{self.url}/{BASE}", *argv, entries=entries)
+
+    def verify(self, *argv: object, entries: int = PEOPLE) -> Ran:
+        return self.ils("verify", f"{self.url}/{BASE}", *argv, entries=entries)
+
+    def clean(self, *argv: object, entries: int = PEOPLE) -> Ran:
+        return self.ils("clean", "--seeded", *self.at, *argv, entries=entries)
+
+    def empty(self) -> None:
+        """Delete all entries, if there are any: slapd 2.5 ends at a delete without one."""
+        if self.entries("*"):
+            self.client("ldapdelete", "-r", "-D", ADMIN, "-w", PASSWORD, SUFFIX)
 
     def client(self, program: str, *argv: str, text: str = "") -> str:
         """Run one of OpenLDAP's clients; return its output, also on failure."""
