@@ -78,11 +78,17 @@ impl Made {
     }
 
     fn answer(&self) {
-        let mut out = b"HTTP/1.1 200 OK\r\n".to_vec();
+        // Later statuses than 304 have a body.
+        let status = 305 + u16::from(self.method);
+        let (cookie, location) = (format!("user={}", self.user), format!("/{}", letters(&self.path)));
+        let mut out = format!("HTTP/1.1 {status} OK\r\nset-cookie: {cookie}\r\n").into_bytes();
         self.lines(&mut out);
+        out.extend_from_slice(format!("LOCATION:{location}\r\n").as_bytes());
         self.body(&mut out);
         let head = ResponseHead::decode(&out, false).expect("well-formed").expect("complete");
-        assert_eq!((head.status, head.keep_alive), (200, !self.close));
+        assert_eq!((head.status, head.keep_alive), (status, !self.close));
+        assert_eq!(head.set_cookie, Some(cookie.as_bytes()));
+        assert_eq!(head.location, Some(location.as_bytes()));
         self.check(head.framing, out.get(head.length..).unwrap_or_default());
     }
 

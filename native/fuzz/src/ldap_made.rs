@@ -54,7 +54,8 @@ enum Tree<'a> {
 pub(crate) fn target(bytes: &[u8]) {
     let made = <(u16, Ask<'_>, Vec<Extra<'_>>)>::arbitrary(&mut Unstructured::new(bytes));
     let Ok((id, ask, extras)) = made else { return };
-    let id = i32::from(id);
+    // IDs have up to 31 bits.
+    let id = i32::from(id) * 32_767;
     let mut message = Vec::new();
     ask.write(&mut message, id);
     let out = with_controls(message, &extras);
@@ -89,11 +90,11 @@ impl<'a> Extra<'a> {
     }
 }
 
-/// An attribute description that the text of a filter can contain: a letter, then letters, digits and
-/// hyphens.
+/// An attribute description that the text of a filter can contain: a letter, then letters, digits,
+/// hyphens and semicolons.
 fn description(bytes: &[u8]) -> Vec<u8> {
     let rest =
-        bytes.iter().take(20).map(|byte| b"abcdefghijklmnopqrstuvwxyz0123456789-"[usize::from(byte % 37)]);
+        bytes.iter().take(20).map(|byte| b"abcdefghijklmnopqrstuvwxyz0123456789-;"[usize::from(byte % 38)]);
     std::iter::once(b'a').chain(rest).collect()
 }
 
@@ -165,6 +166,11 @@ const fn text_of<'p>(piece: &Piece<'p>) -> &'p [u8] {
     }
 }
 
+/// A time limit that differs from the size limit, with up to 31 bits.
+fn time_limit_s(size_limit: u16) -> u32 {
+    u32::from(size_limit) * 32_767
+}
+
 const SCOPES: [Scope; 4] = [Scope::Base, Scope::One, Scope::Subtree, Scope::Children];
 
 impl Ask<'_> {
@@ -173,13 +179,12 @@ impl Ask<'_> {
             Self::Bind { name, password } => request::write_bind(out, id, 3, name, password),
             Self::Search { base, scope, limit, types, filter, names } => {
                 let scope = SCOPES[usize::from(scope % 4)];
-                let limit = u32::from(*limit);
                 let options = SearchOptions {
                     scope,
-                    size_limit: limit,
-                    time_limit_s: limit,
+                    size_limit: u32::from(*limit),
+                    time_limit_s: time_limit_s(*limit),
                     types_only: *types,
-                    dereference: 0,
+                    dereference: *limit as u8 % 4,
                 };
                 let names = names.iter().copied();
                 request::write_search(
@@ -226,6 +231,8 @@ impl Ask<'_> {
             (Self::Search { base, scope, limit, types, filter, names }, Operation::Search(search)) => {
                 assert_eq!((search.base, search.scope), (*base, SCOPES[usize::from(scope % 4)]));
                 assert_eq!((search.size_limit, search.types_only), (u32::from(*limit), *types));
+                assert_eq!(search.time_limit_s, time_limit_s(*limit));
+                assert_eq!(search.dereference, *limit as u8 % 4);
                 assert!(search.attributes.iter().eq(names.iter().copied()));
                 let mut written = Vec::new();
                 let terms = filter.write(&mut written, 1);

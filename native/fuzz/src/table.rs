@@ -16,8 +16,9 @@ fn read(text: &[u8], form: &Form) {
     let table = match Table::parse(text.to_vec(), form, |_, _| Ok(())) {
         Ok(table) => table,
         Err(error) => {
-            let lines = text.split(|&byte| byte == b'\n').count() as u64;
-            assert!((1..=lines).contains(&error.line) && error.column > 0, "{error}");
+            let text = String::from_utf8_lossy(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
+            let line = text.split('\n').nth(error.line as usize - 1).expect("the line of an error");
+            assert!((1..=line.chars().count() as u64 + 1).contains(&error.column), "{error}");
             return;
         }
     };

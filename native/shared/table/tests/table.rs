@@ -238,10 +238,6 @@ fn texts() -> impl Strategy<Value = String> {
     })
 }
 
-fn nth(text: &str, line: u64) -> &str {
-    text.split('\n').nth(line as usize - 1).unwrap()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
@@ -254,17 +250,6 @@ proptest! {
             let form = Form { separator, columns: Some(names) };
             let found = Table::parse(text.clone().into_bytes(), &form, any_cell);
             prop_assert_eq!(found.ok().map(|table| rows_of(&table)), expected);
-        }
-    }
-
-    #[test]
-    fn the_position_of_an_error_is_within_the_text(text in texts(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-        for text in [text.into_bytes(), bytes] {
-            if let Err(error) = Table::parse(text.clone(), &Form::default(), any_cell) {
-                let text = String::from_utf8_lossy(&text);
-                let line = nth(text.strip_prefix('\u{feff}').unwrap_or(&text), error.line);
-                prop_assert!((1..=line.chars().count() as u64 + 1).contains(&error.column), "{}", error);
-            }
         }
     }
 }

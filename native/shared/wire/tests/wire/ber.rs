@@ -6,11 +6,7 @@ use wire::ber::{
     write_nested, write_octets,
 };
 
-fn written(fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let mut out = Vec::new();
-    fill(&mut out);
-    out
-}
+use crate::written;
 
 #[test]
 fn integers_of_x690_8_3_are_minimal_twos_complement() {
@@ -160,19 +156,5 @@ proptest! {
         }
         prop_assert_eq!(&out[..before.len()], &before[..]);
         prop_assert_eq!(&out[before.len()..], &expected[..]);
-    }
-
-    #[test]
-    fn every_element_read_shortens_the_remaining_input(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-        let mut reader = Reader::new(&bytes);
-        while !reader.is_empty() {
-            let before = reader.rest().len();
-            match reader.element() {
-                Ok(element) => {
-                    prop_assert!(reader.rest().len() + element.value.len() + 2 <= before);
-                }
-                Err(_) => break,
-            }
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! Distinguished names: valid, refused, and equal spellings.
 
-use proptest::prelude::*;
-use wire::dn::{Dn, DnError, MAX_DN_BYTES, MAX_RDNS, Plain, Rdn, escape_value, normal};
+use wire::dn::{Dn, DnError, MAX_DN_BYTES, MAX_RDNS, Plain, Rdn, normal};
 
 fn parts(text: &[u8]) -> Vec<Vec<(String, Vec<u8>)>> {
     let pairs = |rdn: Rdn<'_>| {
@@ -177,61 +176,4 @@ fn ancestry_of_normal_forms_is_decided_by_their_bytes() {
     assert!(!normal::is_at_or_below(&normal_of(br"cn=a\,o=intranet"), b"o=intranet"));
     assert!(!normal::is_at_or_below(b"foo=intranet", b"o=intranet"));
     assert_eq!(normal::parent(b""), None);
-}
-
-/// The bytes that occur in names, so that random names are parsed beyond their first bytes.
-fn name_like() -> impl Strategy<Value = Vec<u8>> {
-    const PIECES: [&[u8]; 13] =
-        [b"cn=", b",", b"+", b";", b" ", b"\\", b"\"", b"#", b"0402", b"a", b"Z", b"\xc3\x9f", b"\xff"];
-    let piece = prop::sample::select(&PIECES[..]);
-    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
-}
-
-proptest! {
-    #[test]
-    fn an_escaped_value_reads_back(value in prop::collection::vec(any::<u8>(), 0..40)) {
-        let mut text = b"cn=".to_vec();
-        escape_value(&value, &mut text);
-        text.extend_from_slice(b",o=x");
-        prop_assert_eq!(&parts(&text)[0], &one("cn", &value));
-    }
-
-    #[test]
-    fn random_bytes_cause_no_panic(text in prop::collection::vec(any::<u8>(), 0..60)) {
-        let _ = Dn::parse(&text);
-    }
-
-    #[test]
-    fn the_normal_form_of_any_dn_is_its_own_normal_form(text in name_like()) {
-        if Dn::parse(&text).is_ok() {
-            let once = normal_of(&text);
-            prop_assert_eq!(&normal_of(&once), &once, "of {:?}", String::from_utf8_lossy(&text));
-            prop_assert_eq!(parts(&once).len(), parts(&text).len());
-        }
-    }
-
-    #[test]
-    fn the_normal_form_of_any_dn_value_is_its_own_normal_form(value in ".{0,20}", other in any::<Vec<u8>>()) {
-        for value in [value.as_bytes(), &other] {
-            let mut text = b"cn=".to_vec();
-            escape_value(value, &mut text);
-            let once = normal_of(&text);
-            prop_assert_eq!(&normal_of(&once), &once, "of {:?}", String::from_utf8_lossy(value));
-        }
-    }
-
-    #[test]
-    fn splitting_a_dn_loses_nothing(values in prop::collection::vec("[a-z,+ \\\\]{0,6}", 1..6)) {
-        let mut text = Vec::new();
-        for value in &values {
-            if !text.is_empty() {
-                text.push(b',');
-            }
-            text.extend_from_slice(b"cn=");
-            escape_value(value.as_bytes(), &mut text);
-        }
-        let read = parts(&text);
-        let expected: Vec<_> = values.iter().map(|value| one("cn", value)).collect();
-        prop_assert_eq!(read, expected);
-    }
 }

@@ -1,11 +1,6 @@
 //! Filters in RFC 4515's notation: their BER encoding, and their text in messages.
 
-use proptest::prelude::*;
 use wire::ber::Reader;
-use wire::ldap::filter::{
-    Extensible, Piece, write_and, write_approx, write_equality, write_extensible, write_greater_or_equal,
-    write_less_or_equal, write_not, write_or, write_present, write_substrings,
-};
 use wire::ldap::filter_text::{FilterTextError, parse};
 use wire::ldap::{Filter, MAX_FILTER_DEPTH};
 
@@ -105,83 +100,4 @@ fn the_text_parser_has_the_depth_limit_of_the_decoder() {
     assert_eq!(text(&ber(&nested(MAX_FILTER_DEPTH - 1))), nested(MAX_FILTER_DEPTH - 1));
     assert_eq!(refusal(&nested(MAX_FILTER_DEPTH)), FilterTextError::TooDeep);
     assert_eq!(refusal(&"(!".repeat(100_000)), FilterTextError::TooDeep);
-}
-
-/// The BER encoding of any filter, as a message writer writes it.
-fn any_filter() -> impl Strategy<Value = Vec<u8>> {
-    let name = "[a-zA-Z][a-zA-Z0-9;-]{0,8}";
-    let value = || any::<Vec<u8>>();
-    let piece = || prop::collection::vec(any::<u8>(), 1..6);
-    let leaf = prop_oneof![
-        (name, value(), 0..4usize).prop_map(|(name, value, which)| {
-            let mut out = Vec::new();
-            let write = [write_equality, write_greater_or_equal, write_less_or_equal, write_approx][which];
-            write(&mut out, name.as_bytes(), &value);
-            out
-        }),
-        name.prop_map(|name| {
-            let mut out = Vec::new();
-            write_present(&mut out, name.as_bytes());
-            out
-        }),
-        (name, prop::option::of(piece()), prop::collection::vec(piece(), 0..3), prop::option::of(piece()))
-            .prop_filter("has a piece", |(_, i, any, f)| i.is_some() || f.is_some() || !any.is_empty())
-            .prop_map(|(name, initial, any, last)| {
-                let mut out = Vec::new();
-                let pieces = initial.iter().map(|text| Piece::Initial(text));
-                let pieces = pieces.chain(any.iter().map(|text| Piece::Any(text)));
-                let pieces = pieces.chain(last.iter().map(|text| Piece::Final(text)));
-                write_substrings(&mut out, name.as_bytes(), pieces);
-                out
-            }),
-        (prop::option::of(name), "[1-9.]{1,9}", value(), any::<bool>()).prop_map(
-            |(name, rule, value, dn)| {
-                let mut out = Vec::new();
-                write_extensible(
-                    &mut out,
-                    &Extensible {
-                        rule: Some(rule.as_bytes()),
-                        attribute: name.as_deref().map(str::as_bytes),
-                        value: &value,
-                        dn_attributes: dn,
-                    },
-                );
-                out
-            }
-        ),
-    ];
-    leaf.prop_recursive(6, 40, 4, |inner| {
-        (prop::collection::vec(inner, 0..4), 0..3usize).prop_map(|(filters, which)| {
-            let mut out = Vec::new();
-            let all = filters.concat();
-            match (which, filters.first()) {
-                (0, _) => write_and(&mut out, |out| out.extend_from_slice(&all)),
-                (1, Some(one)) => write_not(&mut out, |out| out.extend_from_slice(one)),
-                _ => write_or(&mut out, |out| out.extend_from_slice(&all)),
-            }
-            out
-        })
-    })
-}
-
-proptest! {
-    #[test]
-    fn every_filter_written_as_text_reads_back(filter in any_filter()) {
-        let written = text(&filter);
-        prop_assert_eq!(ber(&written), filter, "{}", written);
-    }
-
-    #[test]
-    fn every_filter_read_from_text_is_accepted_by_the_decoder(
-        soup in r"([()&|!=*<>~:\\]|cn|dn|2a| |é){0,24}", any_text in ".{0,30}"
-    ) {
-        for candidate in [soup, any_text] {
-            let mut out = Vec::new();
-            if parse(&candidate, &mut out).is_ok() {
-                let mut reader = Reader::new(&out);
-                Filter::decode(&mut reader).unwrap();
-                prop_assert!(reader.is_empty());
-            }
-        }
-    }
 }

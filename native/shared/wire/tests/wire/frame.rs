@@ -1,7 +1,6 @@
 //! Splitting a stream into messages: an incomplete message waits for more bytes, a malformed message ends the
 //! connection.
 
-use proptest::prelude::*;
 use wire::ber::BerError;
 use wire::ldap::frame::{FrameError, message_length};
 use wire::ldap::request::{write_bind, write_unbind};
@@ -54,13 +53,4 @@ fn a_message_over_the_limit_is_refused_before_its_content_arrives() {
 fn a_malformed_header_is_not_reported_as_incomplete() {
     assert_eq!(message_length(b"\x30\x80", LIMIT), Err(FrameError::Ber(BerError::IndefiniteLength)));
     assert_eq!(message_length(b"\x30\x88", LIMIT), Err(FrameError::Ber(BerError::LengthTooWide(8))));
-}
-
-proptest! {
-    #[test]
-    fn a_message_is_never_empty_nor_longer_than_the_buffer(bytes: Vec<u8>) {
-        if let Ok(Some(length)) = message_length(&bytes, LIMIT) {
-            prop_assert!(length >= 2 && length <= bytes.len());
-        }
-    }
 }

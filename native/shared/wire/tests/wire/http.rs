@@ -1,6 +1,5 @@
 //! HTTP/1.1 heads and bodies, byte by byte.
 
-use proptest::prelude::*;
 use wire::http::{
     Astray, Body, BodyError, Framing, HeadError, MAX_HEAD_BYTES, MAX_TARGET_BYTES, Origin, RequestHead,
     ResponseHead, cookie, locate, query,
@@ -64,8 +63,11 @@ fn connection_close_takes_precedence_over_keep_alive() {
 fn a_response_without_a_length_lasts_until_the_connection_closes() {
     let head = ResponseHead::decode(b"HTTP/1.1 200 OK\r\n\r\n", false).unwrap().unwrap();
     assert_eq!((head.framing, head.keep_alive), (Framing::UntilClose, false));
-    let empty = ResponseHead::decode(b"HTTP/1.1 304 Not Modified\r\n\r\n", false).unwrap().unwrap();
-    assert_eq!((empty.framing, empty.keep_alive), (Framing::Length(0), true));
+    for lines in ["304 Not Modified", "304 Not Modified\r\nContent-Length: 5", "204 \r\nContent-Length: 5"] {
+        let empty = format!("HTTP/1.1 {lines}\r\n\r\n");
+        let head = ResponseHead::decode(empty.as_bytes(), false).unwrap().unwrap();
+        assert_eq!((head.framing, head.keep_alive), (Framing::Length(0), true), "{lines}");
+    }
     let to_head = ResponseHead::decode(b"HTTP/1.1 200 OK\r\n\r\n", true).unwrap().unwrap();
     assert_eq!((to_head.framing, to_head.keep_alive), (Framing::Length(0), true), "no body after HEAD");
 }
@@ -177,28 +179,6 @@ fn a_truncated_body_with_content_length_is_not_complete() {
     assert!(Body::new(Framing::UntilClose).ends_at_close());
 }
 
-proptest! {
-    #[test]
-    fn random_bytes_cause_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), step in 1usize..9) {
-        let _ = RequestHead::decode(&bytes);
-        let _ = ResponseHead::decode(&bytes, false);
-        let _ = receive(Framing::Chunked, &bytes, step);
-    }
-
-    #[test]
-    fn any_content_survives_chunked_encoding(chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..50), 0..8), step in 1usize..70) {
-        let mut bytes = Vec::new();
-        for chunk in &chunks {
-            bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
-            bytes.extend_from_slice(chunk);
-            bytes.extend_from_slice(b"\r\n");
-        }
-        bytes.extend_from_slice(b"0\r\n\r\n");
-        let (content, used, done) = receive(Framing::Chunked, &bytes, step).unwrap();
-        prop_assert_eq!((content, used, done), (chunks.concat(), bytes.len(), true));
-    }
-}
-
 const SHOP: Origin<'_> = Origin { secure: false, authority: b"shop.example" };
 
 fn led(location: &str) -> Result<String, Astray> {
@@ -256,16 +236,4 @@ fn a_redirect_to_another_host_or_to_an_invalid_address_is_an_error() {
     }
     assert_eq!(led(&long[1..]).map(|target| target.len()), Err(Astray::Broken));
     assert_eq!(led(&long[..MAX_TARGET_BYTES]).map(|target| target.len()), Ok(MAX_TARGET_BYTES));
-}
-
-proptest! {
-    #[test]
-    fn the_resolved_target_of_any_redirect_is_valid_in_a_request(location: Vec<u8>, slashes in "[./?#:a]{0,30}") {
-        for location in [&location[..], slashes.as_bytes(), &[b"/", &location[..]].concat()] {
-            if let Ok(target) = locate(b"/a/b?c", location, SHOP) {
-                prop_assert!(target.starts_with(b"/") && target.len() <= MAX_TARGET_BYTES);
-                prop_assert!(target.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#'), "{target:?}");
-            }
-        }
-    }
 }

@@ -230,13 +230,4 @@ proptest! {
         }).unwrap();
         prop_assert_eq!(read, expected);
     }
-
-    #[test]
-    fn random_lines_cause_no_panic(
-        lines in prop::collection::vec("(dn|o|add|-|changetype|newrdn| |#|version|)(:|::|:<|)( |)(1|modify|add|delete|modrdn|o|YQ==|o=x|)", 0..12),
-        bytes: Vec<u8>,
-    ) {
-        let _ = each(lines.join("\n"), |_| {});
-        let _ = each(&bytes, |_| {});
-    }
 }

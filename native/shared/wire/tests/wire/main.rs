@@ -11,3 +11,9 @@ mod ldif;
 mod requests;
 mod round_trips;
 mod text;
+
+fn written(fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    fill(&mut out);
+    out
+}

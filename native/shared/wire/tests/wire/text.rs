@@ -100,16 +100,6 @@ fn preparing_any_character_twice_equals_preparing_it_once() {
 
 proptest! {
     #[test]
-    fn preparing_a_text_twice_equals_preparing_it_once(text in "\\PC{0,12}", bytes: Vec<u8>) {
-        for value in [text.as_bytes(), &bytes] {
-            for how in [Preparation::IGNORE_CASE, Preparation::EXACT] {
-                let once = prepared(value, how);
-                prop_assert_eq!(prepared(&once, how), once.clone(), "{:?}", String::from_utf8_lossy(value));
-            }
-        }
-    }
-
-    #[test]
     fn the_prepared_form_is_appended_to_the_buffer(text in ".{0,12}") {
         let mut out = b"before ".to_vec();
         prepare(text.as_bytes(), Preparation::IGNORE_CASE, &mut out);

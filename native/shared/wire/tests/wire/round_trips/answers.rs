@@ -3,14 +3,11 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use wire::ber::{Reader, tag, write_octets};
+use wire::ber::{tag, write_element, write_octets};
 use wire::ldap::answer::{Verdict, write_entry, write_extended, write_result, write_result_with};
 use wire::ldap::control::PagedResults;
 use wire::ldap::request::write_attribute;
 use wire::ldap::{Attributes, Control, Reply, Response, ResultCode, op};
-
-use super::requests::write_list;
-use super::{bytes, controls, owned, with_controls};
 
 const FINAL: [u8; 8] = [
     op::BIND_RESPONSE,
@@ -22,6 +19,11 @@ const FINAL: [u8; 8] = [
     op::COMPARE_RESPONSE,
     op::EXTENDED_RESPONSE,
 ];
+
+/// Any bytes, sometimes enough for a length field of two bytes.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![8 => vec(any::<u8>(), 0..20), 1 => vec(any::<u8>(), 120..300)]
+}
 
 fn answer() -> impl Strategy<Value = Vec<u8>> {
     let parts = (bytes(), bytes(), option::of(bytes()), option::of(bytes()));
@@ -43,13 +45,23 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
                     }
                     let mut body = Vec::new();
                     write_octets(&mut body, &matched_dn);
-                    write_list(&mut body, Attributes(&attributes));
+                    write_element(&mut body, tag::SEQUENCE, &attributes);
                     write_entry(&mut out, id, &body);
                 }
             }
             out
         },
     )
+}
+
+/// Encodes the attributes one by one: [`write_element`] of the whole list would copy its bytes without
+/// decoding them.
+fn write_list(out: &mut Vec<u8>, attributes: Attributes<'_>) {
+    let mut list = Vec::new();
+    for attribute in attributes.iter().map(Result::unwrap) {
+        write_attribute(&mut list, attribute.name, attribute.values.iter().map(Result::unwrap));
+    }
+    write_element(out, tag::SEQUENCE, &list);
 }
 
 fn again(response: &Response<'_>) -> Vec<u8> {
@@ -72,28 +84,29 @@ fn again(response: &Response<'_>) -> Vec<u8> {
         }
         other => panic!("no writer makes {other:?}"),
     }
-    with_controls(&out, &owned(response.controls))
+    out
 }
 
 proptest! {
     #[test]
-    fn a_decoded_response_encodes_to_the_same_bytes(answer in answer(), controls in controls(0..3)) {
-        let message = with_controls(&answer, &controls);
-        let response = Response::decode(&message).unwrap();
-        prop_assert_eq!(owned(response.controls), controls);
-        prop_assert_eq!(again(&response), message);
+    fn a_decoded_response_encodes_to_the_same_bytes(message in answer()) {
+        prop_assert_eq!(again(&Response::decode(&message).unwrap()), message);
     }
 
     #[test]
-    fn a_response_with_controls_decodes_to_the_result_and_the_controls(controls in controls(1..3), id in 0..=i32::MAX) {
+    fn a_response_with_controls_decodes_to_the_result_and_the_controls(
+        controls in vec((bytes(), any::<bool>(), option::of(bytes())), 1..3), id in 0..=i32::MAX,
+    ) {
         let (mut plain, mut whole) = (Vec::new(), Vec::new());
         write_result(&mut plain, id, op::SEARCH_DONE, &Verdict::SUCCESS);
-        let given: Vec<_> = controls
+        let written: Vec<_> = controls
             .iter()
             .map(|(oid, critical, value)| Control { oid, critical: *critical, value: value.as_deref() })
             .collect();
-        write_result_with(&mut whole, id, op::SEARCH_DONE, &Verdict::SUCCESS, &given);
-        prop_assert_eq!(whole, with_controls(&plain, &controls));
+        write_result_with(&mut whole, id, op::SEARCH_DONE, &Verdict::SUCCESS, &written);
+        let response = Response::decode(&whole).unwrap();
+        prop_assert!(response.controls.iter().eq(written));
+        prop_assert_eq!(again(&response), plain);
     }
 
     #[test]
@@ -101,6 +114,5 @@ proptest! {
         let mut out = Vec::new();
         PagedResults { size, cookie: &cookie }.encode(&mut out);
         prop_assert_eq!(PagedResults::decode(&out), Ok(PagedResults { size, cookie: &cookie }));
-        prop_assert!(Reader::new(&out).expect(tag::SEQUENCE).is_ok());
     }
 }
