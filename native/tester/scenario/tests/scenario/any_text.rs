@@ -1,54 +1,7 @@
-//! No text makes the reader panic, and the cost of reading grows linearly with its length.
+//! The cost of reading any text grows linearly with its length.
 
-use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
-use scenario::{Template, read};
-
-/// Pieces of scenarios, in any order.
-fn pieces() -> impl Strategy<Value = String> {
-    let words = "[[operation]]\n|[operation.expect]\n|[data.a]\n|[connection.main]\n|[start]\n|name = |step = |search = \
-        |get = |repeat = |capture.x = |headers.Y = |values = |range = |file = |per = |pool = |entry = |modify = |change = |\
-        on = |\"(a={x})\"|\"{a.b}\"|\"/\"|\"main\"|\"{random:8}\"|\"step\"|[|]|{|}|, |\n|3|-1|1.5|true|\"|'|#|é|.";
-    let words: Vec<&'static str> = words.split('|').collect();
-    prop::collection::vec(prop::sample::select(words), 0..40).prop_map(|words| words.concat())
-}
-
-fn field() -> impl Strategy<Value = String> {
-    let words = "{user}|{a.b}|{env.X}|{random:8}|{random:3:a-f-}|{random:1..9}|{choice:a,,b}|{now:ldap}|{|{{|}|}}|{x|x|:|a b|{{user}|é";
-    let words: Vec<&'static str> = words.split('|').collect();
-    prop::collection::vec(prop::sample::select(words), 0..12).prop_map(|words| words.concat())
-}
-
-proptest! {
-    #[test]
-    fn any_text_is_read_or_refused(text in ".{0,200}") {
-        let _ = read(&text);
-    }
-
-    #[test]
-    fn any_mixture_of_scenario_text_is_read_or_refused_with_a_position(text in pieces()) {
-        if let Err(problems) = read(&text) {
-            for problem in &problems.shown {
-                prop_assert!(problem.line <= text.matches('\n').count() + 1);
-                prop_assert!(!problem.to_string().contains(|c: char| c.is_control()), "{problem:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_template_prints_as_its_text(text in prop_oneof![field(), ".{0,60}"]) {
-        if let Ok(template) = Template::read(&text) {
-            prop_assert_eq!(template.to_string(), text);
-        }
-    }
-
-    #[test]
-    fn a_printed_template_reads_back(text in field()) {
-        if let Ok(template) = Template::read(&text) {
-            prop_assert_eq!(Template::read(&template.to_string()), Ok(template));
-        }
-    }
-}
+use scenario::read;
 
 /// Hostile texts whose length is proportional to `n`.
 fn hostile(n: usize) -> Vec<(&'static str, String)> {
