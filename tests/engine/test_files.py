@@ -14,9 +14,7 @@ from sitebench._engine import (
     FileSet,
     LdifCount,
     Population,
-    count_people,
     read_people,
-    remove_people,
     seed_directory,
 )
 from tests.support.people import small_population
@@ -74,33 +72,8 @@ def test_files_match_the_definition_of_their_content() -> None:
     assert repr(files) == f"<FileSet large-filemix seed=1997 count=16 bytes={files.bytes}>"
 
 
-def test_another_seed_yields_other_contents_of_equal_sizes() -> None:
-    files, other = file_set(), file_set(seed=1998)
-    assert [files.size(i) for i in range(16)] == [other.size(i) for i in range(16)]
-    assert files.content(0) != other.content(0)
-
-
 def test_file_set_returns_its_specification() -> None:
     assert json.loads(file_set().spec_json) == SPEC
-
-
-def test_body_is_compared_in_pieces_with_the_content_of_its_file() -> None:
-    files = file_set()
-    body = files.content(1)
-    checker = files.checker(1)
-    assert all(checker.feed(body[at : at + 1_000]) for at in range(0, len(body), 1_000))
-    assert (checker.finish(), checker.fed) == (None, 3_072)
-    checker = files.checker(1)
-    damaged = bytearray(body)
-    damaged[1_234] ^= 1
-    assert checker.feed(bytes(damaged[:1_234]))
-    assert not checker.feed(bytes(damaged[1_234:]))
-    assert not checker.feed(b"")
-    assert (checker.finish(), checker.fed) == (1_234, 3_072)
-    short, long = files.checker(1), files.checker(1)
-    assert short.feed(body[:-1])
-    assert not long.feed(body + b"@")
-    assert (short.finish(), long.finish()) == (3_071, 3_072)
 
 
 def test_refusal_of_a_file_number_beyond_the_last_file_names_the_file_set() -> None:
@@ -191,23 +164,6 @@ def test_digest_of_parts_equals_the_digest_of_the_whole() -> None:
 def test_digest_does_not_depend_on_the_base() -> None:
     elsewhere = small_population(20, base="ou=People,dc=example,dc=com")
     assert elsewhere.contents(0, 20) == small_population(20).contents(0, 20)
-
-
-def test_broken_ldif_is_refused_with_its_line() -> None:
-    with pytest.raises(EngineError, match="line 2"):
-        LdifCount().feed(b"dn: o=a\nno colon here\n\n")
-
-
-def test_people_are_counted_up_to_the_first_missing_person(directory: Directory) -> None:
-    population = small_population(5_000, profile="small")
-    assert count_people(where(directory), population) == 0
-    seed_directory(where(directory), population, 0, 5_000)
-    assert count_people(where(directory), population) == 5_000
-    # After a kill some of the last people are present.
-    remove_people(where(directory), population, 4_321, 4_322)
-    assert count_people(where(directory), population) <= 4_321
-    remove_people(where(directory), population, 1_500, 5_000)
-    assert count_people(where(directory), population) == 1_500
 
 
 def test_reading_reports_progress_and_can_be_stopped(directory: Directory) -> None:

@@ -59,6 +59,7 @@ def test_closed_schedule_has_one_object_for_latency_and_service_clock(
     assert clocks["latency"] is clocks["service"]
     assert clocks["abandoned"] is clocks["censored"]
     assert clocks["lag"] == Histogram()
+    assert clocks["service"].count + clocks["censored"].count == step["closed"].count
     assert len({id(clock) for clock in clocks.values()}) == len(CLOCKS) - 2
 
 

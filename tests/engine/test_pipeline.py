@@ -60,22 +60,3 @@ def test_points_of_a_missing_target_are_errors(tmp_path: Path) -> None:
     suites = ET.parse(tmp_path / "run.xml").getroot()
     found = [[suite.attrib[name] for name in ("name", "tests", "errors")] for suite in suites]
     assert found == [["ils.connect", "1", "1"], ["ils.lookup", "1", "1"]]
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--objective", "p98<5ms"), ("character 1", "unknown metric 'p98'", "p99.9")),
-        (("--objective", "p99<5ms,"), ("character 9", "metric is missing")),
-        (("--junit", "no/such/folder.xml"), ("cannot write no/such/folder.xml", "folder")),
-        (("--repeats", "0"), ("whole number of at least 1",)),
-    ],
-)
-def test_invalid_objective_options_are_refused(
-    options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
-) -> None:
-    ran = sitebench("ils", "run", "lookup", *SHORT, *options, cwd=tmp_path).check(2)
-    lines = ran.err.strip().splitlines()
-    assert len(lines) == 2, ran.err
-    for word in words:
-        assert word in ran.err

@@ -1,22 +1,15 @@
 """Rows read by the engine, compared with Python's own CSV reader."""
 
 import csv
-import hashlib
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sitebench._engine import Engine, EngineError, Table
-
-CELLS = st.text(st.sampled_from('a b"\u00e4\u2602,;\t\r\n\ufeff'), max_size=6)
-ROWS = st.integers(1, 4).flatmap(
-    lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1, max_size=8)
-)
 
 
 def written(path: Path, content: str) -> Path:
@@ -31,26 +24,6 @@ def numbered(width: int) -> list[str]:
 def rows_of(table: Table) -> list[list[str]]:
     columns = range(len(table.columns))
     return [[table.cell(row, column) for column in columns] for row in range(table.rows)]
-
-
-# Python before 3.13 quotes a lone carriage return only if lines end with one.
-WAYS = [("\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_ALL), ("\r\n", csv.QUOTE_MINIMAL)]
-
-
-@given(ROWS, st.sampled_from(",;\t"), st.sampled_from(WAYS))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_files_written_by_python_csv_are_read_unchanged(
-    tmp_path: Path, rows: list[list[str]], separator: str, way: tuple[str, Any]
-) -> None:
-    text = io.StringIO(newline="")
-    end, quoting = way
-    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
-    writer.writerow(numbered(len(rows[0])))
-    writer.writerows(rows)
-    path = written(tmp_path / "rows.csv", text.getvalue())
-    table = Table.read(path, separator)
-    assert table.columns == numbered(len(rows[0]))
-    assert rows_of(table) == rows
 
 
 @given(st.text(st.sampled_from('ab\u00e4",\n'), max_size=30))
@@ -102,11 +75,3 @@ def test_missing_cell_or_column_is_an_index_error(tmp_path: Path) -> None:
     config = json.dumps({"target": target})
     with pytest.raises(IndexError):
         Engine(config, None, (table, 2))
-
-
-def test_digest_can_be_recomputed_from_its_definition(tmp_path: Path) -> None:
-    names = ["ann", "M\u00fcller, Ben", 'the "x"']
-    rows = "".join('{},"{}"\n'.format(n, name.replace('"', '""')) for n, name in enumerate(names))
-    table = Table.read(written(tmp_path / "rows.csv", f"n,uid\n{rows}"))
-    expected = hashlib.sha256("\n".join(["uid", *names]).encode()).hexdigest()
-    assert table.digest("uid", 1) == expected
