@@ -13,7 +13,6 @@ from ldap3.core.exceptions import LDAPExceptionError
 
 from sitebench import LdapDirectory, PersonalizedSite
 from sitebench.errors import BadInput
-from sitebench.seeders import PROFILES, Profile
 
 ENGLISH = ("en_US",)
 
@@ -43,36 +42,6 @@ def test_entries_added_by_a_test_are_hidden_from_other_tests(
         entry = f"cn=turn {turn},{ldap_directory.base}"
         assert connection.add(entry, "person", {"sn": "x"})  # type: ignore[no-untyped-call]
     assert names_in(ldap_directory) == 4
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_directory_can_have_people_of_any_profile(
-    ldap_directory_factory: Callable[..., LdapDirectory], profile: Profile
-) -> None:
-    people = ldap_directory_factory(entries=5, locales=ENGLISH, profile=profile).people
-    assert people is not None
-    assert people.name(4).encode() in people.entry(4)[1][people.naming]
-
-
-@pytest.mark.parametrize(
-    ("profile", "attribute"), [("posix", "memberUid"), ("person", "member"), ("ad", "member")]
-)
-def test_directory_can_have_groups_of_people_who_log_in(
-    ldap_directory_factory: Callable[..., LdapDirectory], profile: Profile, attribute: str
-) -> None:
-    served = ldap_directory_factory(entries=40, locales=ENGLISH, profile=profile, groups=4)
-    people, groups = served.people, served.groups
-    assert people is not None
-    assert groups is not None
-    dn, password = people.dn(17), people.password(17)
-    with ldap3.Connection(served.url, dn, password) as connection:
-        assert connection.bound
-        who = people.name(17) if attribute == "memberUid" else dn
-        assert who in groups.members(1)
-        assert connection.search(served.suffix, f"({attribute}={who})", attributes=[attribute])
-        (found,) = connection.entries
-        assert found.entry_dn == groups.dn(1)
-        assert set(found[attribute].values) == set(groups.members(1))
 
 
 def test_groups_of_no_people_are_refused() -> None:

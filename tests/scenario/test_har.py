@@ -7,8 +7,6 @@ import json
 import re
 import time
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -37,51 +35,35 @@ def steps(*entries: Any, **options: Any) -> list[dict[str, Any]]:
     return found
 
 
-@dataclass(frozen=True)
-class Login:
-    """A recorded login at a running site, with a file of its accounts."""
-
-    url: str
-    har: str
-    accounts: Path
-    password: str
-    token: str
+def posted(content: Any) -> dict[str, Any]:
+    """Return a request that posts JSON."""
+    return entry("POST", SHOP, post=json.dumps(content), kind=JSON)
 
 
-@pytest.fixture
-def login(tmp_path: Path) -> Iterator[Login]:
-    known = LOGIN / "accounts.csv"
-    with serving(LOGIN, tmp_path, "--accounts", str(known)) as url:
-        people = [line.split(",") for line in known.read_text().splitlines()[1:]]
-        number, password, name = people[0]
+def test_recorded_login_is_replayed_with_new_tokens(tmp_path: Path) -> None:
+    accounts, mine = LOGIN / "accounts.csv", tmp_path / "accounts.csv"
+    people = [line.split(",") for line in accounts.read_text().splitlines()[1:]]
+    number, password, name = people[0]
+    mine.write_text("\n".join(["user,password", *(f"{who},{word}" for who, word, _ in people)]))
+    with serving(LOGIN, tmp_path, "--accounts", str(accounts)) as url:
         browser = Browser(url)
         form = browser.ask("GET", "/login")
         token = form.partition('name="token" value="')[2].partition('"')[0]
         browser.ask("POST", "/login", {"user": number, "password": password, "token": token})
         assert name in browser.ask("GET", "/")
-        mine = tmp_path / "accounts.csv"
-        mine.write_text("\n".join(["user,password", *(f"{who},{word}" for who, word, _ in people)]))
-        yield Login(url, archive(*browser.entries), mine, password, token)
-
-
-def test_recorded_login_is_replayed_with_new_tokens(login: Login) -> None:
-    made = convert(login.har, "login.har")
-    found = rows(login.url, made.text, login.accounts, count=20)
+        (tmp_path / "login.har").write_text(archive(*browser.entries))
+        in_process("site", "from-har", "login.har", "--out", "login.toml", cwd=tmp_path).check(
+            0, "accounts.csv has to have the columns user,password"
+        )
+        text = (tmp_path / "login.toml").read_text()
+        assert token not in text
+        assert password not in text
+        found = rows(url, text, mine, count=20)
+        run = ("site", "run", "login.toml", "--target", url, "--i-own-this-target")
+        in_process(*run, "--check", cwd=tmp_path).check(0)
+        load = ("--users", "4", "--warmup", "0s", "--measure", "1s", "--threads", "1", "--json")
+        point = in_process(*run, *load, cwd=tmp_path).point
     assert_done(found, 20, "get login", "post login", "get root", "sequence")
-    assert login.token not in made.text
-    assert login.password not in made.text
-    assert [each for each in made.notes if each.startswith("accounts.csv")] == [
-        "accounts.csv has to have the columns user,password"
-    ]
-
-
-def test_scenario_converted_from_a_recording_runs_repeatedly(login: Login, tmp_path: Path) -> None:
-    (tmp_path / "login.har").write_text(login.har)
-    in_process("site", "from-har", "login.har", "--out", "login.toml", cwd=tmp_path).check(0)
-    run = ("site", "run", "login.toml", "--target", login.url, "--i-own-this-target")
-    in_process(*run, "--check", cwd=tmp_path).check(0)
-    load = ("--users", "4", "--warmup", "0s", "--measure", "1s", "--threads", "1", "--json")
-    (point,) = in_process(*run, *load, cwd=tmp_path).objects
     assert (point["operation"], point["failures"]) == ("login", 0), point
     assert point["operations"] > 0
 
@@ -123,48 +105,7 @@ API = [
 
 def test_recorded_api_is_converted_to_a_readable_file() -> None:
     made = convert(archive(*API), "session.har")
-    assert made.text.splitlines() == [
-        "# 3 requests of shop.example.com, made of session.har by `sitebench site from-har`: "
-        "check it before use.",
-        "",
-        "# accounts.csv, beside this file, begins with email,password",
-        "[data.account]",
-        'file = "accounts.csv"',
-        'secret = ["password"]',
-        "",
-        "[headers]",
-        'Accept = "application/json"',
-        'X-Requested-With = "fetch"',
-        "",
-        "[[operation]]",
-        'name = "visit"',
-        "",
-        "[[operation.step]]",
-        'name = "post api login"',
-        'post = "/api/login"',
-        'json = { email = "{account.email}", password = "{account.password}", remember = true }',
-        "expect = { status = 200 }",
-        'capture.id = { json = "/user/id" }',
-        'capture.tokens = { json = "/tokens/0" }',
-        'capture.X-CSRF-Token = { header = "X-CSRF-Token" }',
-        "",
-        "[[operation.step]]",
-        'think = "3.0s"',
-        "",
-        "[[operation.step]]",
-        'name = "get api users id"',
-        'get = "/api/users/{id}?fields=mail&page=2"',
-        'headers = { Authorization = "Bearer {tokens}" }',
-        "",
-        "[[operation.step]]",
-        'name = "patch api users id"',
-        'patch = "/api/users/{id}"',
-        """body = '{"nick": null, "css": "a{{color:red}", "owner": "{id}"}'""",
-        'content_type = "application/json"',
-        "expect = { status = 204 }",
-        'headers = { Referer = "http://shop.example.com/", X-Api-Key = "{env.X_API_KEY}", '
-        'X-CSRF-Token = "{X-CSRF-Token}" }',
-    ]
+    assert made.text == (Path(__file__).parent / "session.toml").read_text()
     assert made.notes == [
         "3 requests of shop.example.com",
         "{id} comes from the answer to 'post api login'",
@@ -238,6 +179,9 @@ def test_bodies_of_10_mb_are_converted_quickly() -> None:
     assert last["form"]["t"] == "{t}"
 
 
+PART = '--b\r\nX: form-data; name="password"\r\n\r\n{}\r\n--b--\r\n'
+
+
 def test_passwords_are_never_written_to_the_scenario() -> None:
     """Under any name, and wherever a password is repeated."""
     word = "Tr0ub4dor"
@@ -246,20 +190,13 @@ def test_passwords_are_never_written_to_the_scenario() -> None:
         entry("GET", f"{SHOP}/login?pwd={word}&x={word}"),
         entry("POST", SHOP, post=urlencode([("user[password]", word), ("again", word), ("a", 1)])),
         entry("POST", SHOP, post=urlencode([("a", 1), ("a", 1), ("passwd", word)])),
-        entry("POST", SHOP, post=json.dumps({"deep": [{"passwords": [{"x": word}]}]}), kind=JSON),
-        entry("POST", SHOP, post=json.dumps({"pin": 90125, "otp": None}), kind=JSON),
-        entry(
-            "POST", SHOP, post=json.dumps({"query": '{login(password: "90125"){id}}'}), kind=JSON
-        ),
+        posted({"deep": [{"passwords": [{"x": word}]}]}),
+        posted({"pin": 90125, "otp": None}),
+        posted({"query": '{login(password: "90125"){id}}'}),
         entry("POST", f"{SHOP}?next=/%3Fx={word}"),
         entry("POST", SHOP, post=f"<login><word>{word}</word></login>", kind="text/xml"),
         entry("POST", SHOP, post="<password>90125</password>", kind="text/xml"),
-        entry(
-            "POST",
-            SHOP,
-            post=f'--b\r\nX: form-data; name="password"\r\n\r\n{word}\r\n--b--\r\n',
-            kind="multipart/form-data; boundary=b",
-        ),
+        entry("POST", SHOP, post=PART.format(word), kind="multipart/form-data; boundary=b"),
         entry("GET", SHOP, sent=[("Authorization", "Basic 90125"), ("X-Auth-Token", "90125")]),
         entry("GET", f"http://ann:{word}@shop.example.com/"),
     ]
@@ -286,10 +223,7 @@ HEADERS = "X-Session-Id X-Auth api_key Ocp-Apim-Subscription-Key X-Amz-Signature
     [
         *(entry("GET", f"{SHOP}/?a=b&{name}=WORD") for name in NAMES.split()),
         *(entry("POST", SHOP, post=f"a=b&{name}=WORD") for name in NAMES.split()),
-        *(
-            entry("POST", SHOP, post=json.dumps({name: "WORD"}), kind=JSON)
-            for name in NAMES.split()
-        ),
+        *(posted({name: "WORD"}) for name in NAMES.split()),
         *(entry("GET", SHOP, sent=[(name, "WORD")]) for name in HEADERS.split()),
         entry("GET", SHOP, sent=[("X-From", "http://a/?token=WORD")]),
         entry("GET", f"{SHOP}/?to=/back?code=WORD"),
@@ -331,7 +265,7 @@ def test_credential_in_a_header_is_removed(sent: tuple[str, str], secret: str, f
             entry("GET", f"{SHOP}/files/{secret}/all?access_token={secret}"),
             entry("GET", SHOP, sent=[sent, ("X-Forward", f"Bearer {secret}"), ("X-Other", secret)]),
             entry("POST", SHOP, post=f"a=b&t={secret}"),
-            entry("POST", SHOP, post=json.dumps({"deep": [{"t": secret}, secret]}), kind=JSON),
+            posted({"deep": [{"t": secret}, secret]}),
             entry("POST", SHOP, post=f"<t>{secret}</t>", kind="text/xml"),
             entry("POST", f"{SHOP}/?next=%2F%3Ft%3D{secret}"),
         ),
@@ -376,10 +310,9 @@ def test_header_with_a_captured_value_contains_no_secret() -> None:
 
 
 def test_different_secrets_have_different_names() -> None:
-    graphql = [json.dumps({"query": f'{{login(password: "{word}")}}'}) for word in ("ab", "cd")]
     asked = [
         *(entry("GET", SHOP, sent=[("Authorization", f"Bearer {n}")]) for n in (1, 2, 1)),
-        *(entry("POST", SHOP, post=text, kind=JSON) for text in graphql),
+        *(posted({"query": f'{{login(password: "{word}")}}'}) for word in ("ab", "cd")),
         *(entry("POST", SHOP, post=f"user={who}&password=of-{who}") for who in ("a", "b", "a")),
         entry("POST", SHOP, post="again=of-b"),
     ]
@@ -554,23 +487,14 @@ def test_objects_of_two_kinds_with_equal_numbers_have_separate_captures() -> Non
     assert [step["get"] for step in (third, last)] == ["/orders/{id_2}", "/users/{id}"]
 
 
-def test_steps_with_different_addresses_have_different_names() -> None:
+def test_steps_with_different_addresses_or_statuses_have_different_names() -> None:
     asked = [f"{SHOP}/list", f"{SHOP}/list?page=2", f"{SHOP}/list", f"{SHOP}/{'a' * 99}?b=c"]
-    names = [
-        step["name"] for step in steps(*(entry("GET", url) for url in (*asked, f"{asked[3]}d")))
-    ]
-    assert names == [
-        "get list",
-        "get list_2",
-        "get list",
-        "get " + "a" * 54,
-        "get " + "a" * 54 + "_2",
-    ]
-
-
-def test_steps_with_different_statuses_have_different_names() -> None:
-    asked = [entry("GET", f"{SHOP}/", status=status) for status in (302, 200, 304)]
-    assert [step["name"] for step in steps(*asked)] == ["get root", "get root_2", "get root_2"]
+    named = steps(*(entry("GET", url) for url in (*asked, f"{asked[3]}d")))
+    long = "get " + "a" * 54
+    expected = ["get list", "get list_2", "get list", long, f"{long}_2"]
+    assert [step["name"] for step in named] == expected
+    moved = [entry("GET", f"{SHOP}/", status=status) for status in (302, 200, 304)]
+    assert [step["name"] for step in steps(*moved)] == ["get root", "get root_2", "get root_2"]
 
 
 def test_value_is_captured_from_the_last_answer_that_contains_it_once() -> None:
