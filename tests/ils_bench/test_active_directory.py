@@ -1,6 +1,6 @@
 """Logins and groups with `--profile ad`, searched as Active Directory clients do."""
 
-import subprocess
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ import pytest
 
 from sitebench import LdapDirectory
 from tests.ils_bench.conftest import LOCALES
+from tests.support.programs import run_program
 from tests.support.serving import serving
-from tests.support.waiting import left_s
 
 SUFFIX = "dc=example,dc=com"
 BITS, CHAIN = "1.2.840.113556.1.4.803", "1.2.840.113556.1.4.1941"
@@ -61,25 +61,9 @@ def search(directory: LdapDirectory, text: str, *attributes: str) -> list[dict[s
 
 
 def ldapsearch_dns(ldapsearch: Path, directory: LdapDirectory, text: str) -> list[str]:
-    command = [
-        str(ldapsearch),
-        "-x",
-        "-LLL",
-        "-o",
-        "ldif_wrap=no",
-        "-H",
-        directory.url,
-        "-b",
-        SUFFIX,
-    ]
-    searched = subprocess.run(
-        [*command, text, "dn"], capture_output=True, text=True, check=True, timeout=left_s()
-    )
-    return [
-        line.removeprefix("dn: ")
-        for line in searched.stdout.splitlines()
-        if line.startswith("dn: ")
-    ]
+    where = ("-LLL", "-o", "ldif_wrap=no", "-H", directory.url, "-b", SUFFIX)
+    shown = run_program((ldapsearch, "-x", *where, text, "dn"), check=True).stdout
+    return re.findall(r"^dn: (.*)$", shown, re.MULTILINE)
 
 
 @pytest.mark.parametrize("program", LOGINS)

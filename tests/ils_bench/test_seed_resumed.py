@@ -31,16 +31,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def seed_command(slapd: Slapd, size: str) -> list[str]:
-    return [
-        "ils",
-        "seed",
-        "--to",
-        str(slapd.address),
-        "--entries",
-        size,
-        "--locales",
-        ",".join(LOCALES),
-    ]
+    where = ("--to", str(slapd.address), "--entries", size, "--locales", ",".join(LOCALES))
+    return ["ils", "seed", *where]
 
 
 def seed_until(slapd: Slapd, size: str, dn: str, how: signal.Signals) -> str:

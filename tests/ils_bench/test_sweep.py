@@ -141,24 +141,6 @@ def test_sweep_over_hashes_has_points_for_each_hash(tmp_path: Path) -> None:
     assert "hash=argon2:64k:1" in (tmp_path / "r.html").read_text()
 
 
-def test_default_hash_pool_is_reported(tmp_path: Path) -> None:
-    load = ("--entries", "5", "--locales", "en_US", "--users", "1", "--measure", "300ms")
-    ran = in_process(
-        "ils",
-        "run",
-        "lookup",
-        "--profile",
-        "person",
-        "--hash",
-        "crypt:1000",
-        *load,
-        "--warmup",
-        "0s",
-        "--json",
-    ).check(0)
-    assert ran.objects[0]["spec"]["settings"]["hash_pool"] == "1k"
-
-
 def test_unknown_hashes_are_refused_before_measuring() -> None:
     for text, said in (("ssha,md5", '--hash: there is no hash "md5"'), (",", "names no hash")):
         in_process("ils", "sweep", "--profile", "person", "--hash", text).check(2, said)

@@ -56,46 +56,47 @@ def test_foreign_site_without_scenario_is_refused_from_python() -> None:
     assert set(asked) == {"GET /"}
 
 
-def test_scenario_with_unknown_field_is_refused(tmp_path: Path, site: OpenSite) -> None:
-    file = tmp_path / "site.toml"
-    file.write_text('[[operation]]\nname = "a"\n  get = "/"\n  expct.status = 200\n')
-    ran = in_process(
-        *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
-    )
-    ran.refuse(2, "site.toml:4:3: operation[1].expct: unknown key", "expect")
-
-
-def test_scenario_refused_by_the_engine_is_reported_in_one_line(
-    tmp_path: Path, site: OpenSite
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            'name = "a"\n  get = "/"\n  expct.status = 200\n',
+            ("site.toml:4:3: operation[1].expct: unknown key", "expect"),
+        ),
+        # The engine refuses it.
+        (
+            'get = "no slash"\nexpect.status = 200\n',
+            ("site.toml:2:8: operation[1].get: does not begin with '/'",),
+        ),
+    ],
+)
+def test_invalid_scenario_is_refused_with_its_line(
+    tmp_path: Path, site: OpenSite, text: str, words: tuple[str, ...]
 ) -> None:
     file = tmp_path / "site.toml"
-    file.write_text('[[operation]]\nget = "no slash"\nexpect.status = 200\n')
-    ran = in_process(
-        *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
-    )
-    ran.refuse(2, "site.toml:2:8: operation[1].get: does not begin with '/'")
+    file.write_text(f"[[operation]]\n{text}")
+    argv = ("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
+    in_process(*argv).refuse(2, *words)
 
 
-def test_database_of_another_size_is_refused(mine: Path) -> None:
-    ran = in_process("ps", "run", "--database", str(mine), "--entries", "301")
+def test_unsuitable_database_is_refused(mine: Path) -> None:
+    other = mine.with_name("other.sqlite")
+    for database, statement in (
+        (mine, "UPDATE meta SET value = '7' WHERE key = 'schema_version'"),
+        (mine, "PRAGMA user_version = 7"),
+        (other, "CREATE TABLE t (a)"),
+    ):
+        with sqlite3.connect(database) as db:
+            db.execute(statement)
+        db.close()
+    run = ("ps", "run", "--database")
+    in_process(*run, mine, *SIZE).refuse(2, "schema version 7")
+    in_process(*run, other, *SIZE).refuse(2, "no user-property database")
+
+
+def test_database_of_another_size_is_refused(upd: Path) -> None:
+    ran = in_process("ps", "run", "--database", upd, "--entries", "301")
     ran.refuse(2, "holds 300 people, not 301")
-
-
-def test_database_of_another_schema_version_is_refused(mine: Path) -> None:
-    with sqlite3.connect(mine) as db:
-        db.execute("PRAGMA user_version = 7")
-        db.execute("UPDATE meta SET value = '7' WHERE key = 'schema_version'")
-    db.close()
-    in_process("ps", "run", "--database", str(mine), *SIZE).refuse(2, "schema version 7")
-
-
-def test_database_of_another_program_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "other.sqlite"
-    with sqlite3.connect(file) as db:
-        db.execute("CREATE TABLE t (a)")
-    db.close()
-    ran = in_process("ps", "run", "--database", str(file), *SIZE)
-    ran.refuse(2, "no user-property database")
 
 
 def test_truncated_database_is_refused(mine: Path) -> None:
