@@ -5,5 +5,7 @@ mod descriptors;
 mod engine;
 mod hostile;
 mod http;
+mod job;
+mod listener;
 #[path = "../../../../shared/own_process.rs"]
 mod own_process;

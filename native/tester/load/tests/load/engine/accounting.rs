@@ -1,6 +1,5 @@
 //! The counts equal the events, to the last operation.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use load::{Clock, Counter};
@@ -9,56 +8,37 @@ use serde_json::json;
 use wire::ldap::op;
 
 use super::harness::{
-    CYCLE, LOOKUP, Totals, config, eventually, lookups, people, run, run_until, session, start, sum_ns,
+    CYCLE, LOOKUP, Totals, eventually, lookups, people, run_until, session, start_and_stop, sum_ns,
 };
 use super::responder::{Do, Responder};
 
 #[test]
 fn counts_are_exact_while_lanes_start_and_stop_and_recorders_are_drained() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &lookups(7));
-    config["threads"] = 2.into();
-    let mut engine = start(&config, Some(&people));
-    let (mut totals, mut running) = (Totals::default(), 0);
-    let mut rng = fastrand::Rng::with_seed(3);
-    for _ in 0..120 {
-        if running == 0 || rng.bool() {
-            let n = rng.u64(1..6);
-            engine.start_lanes("p", n).unwrap();
-            running += n;
-        } else {
-            let n = rng.u64(1..=running);
-            engine.stop_lanes("p", n).unwrap();
-            running -= n;
-        }
-        std::thread::sleep(Duration::from_micros(rng.u64(0..6_000)));
-        totals.add(engine.drain().unwrap());
-    }
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let responder = Responder::right(&people(Profile::Small, 500));
+    let mut engine = responder.job(&lookups(7)).with(json!({"threads": 2})).engine();
+    let (totals, _) = start_and_stop(&mut engine, 120, Duration::from_millis(6));
+    let totals = totals.stop(&mut engine);
     assert_eq!(totals.lanes, 0);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let seen = &responder.seen;
     assert_eq!(totals.count("lookup"), seen.answered(op::SEARCH_REQUEST));
     assert_eq!(totals.count("bind"), seen.answered(op::BIND_REQUEST));
     // The kernel accepts a client before the responder does.
-    let accepted = || seen.connections.load(Ordering::SeqCst);
-    assert!(eventually(|| accepted() >= totals.count("connect")));
-    assert_eq!(totals.count("connect"), accepted());
+    assert!(eventually(|| responder.connections() >= totals.count("connect")));
+    assert_eq!(totals.count("connect"), responder.connections());
     assert!(totals.count("lookup") > 500, "{}", totals.count("lookup"));
     assert_eq!(totals.count("sequence"), totals.count("unbind"));
 }
 
 #[test]
 fn failed_and_answered_requests_add_up_to_all_requests() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::start(&people, |tag, n| match (tag, n % 5) {
+    let responder = Responder::start(&people(Profile::Small, 500), |tag, n| match (tag, n % 5) {
         (op::SEARCH_REQUEST, 0) => Do::Reset,
         (op::SEARCH_REQUEST, 1) => Do::Close,
         (op::SEARCH_REQUEST, 2) => Do::SomebodyElse,
         _ => Do::Right,
     });
-    let totals = run(&config(responder.address, &lookups(10)), Some(&people), 8, 300);
+    let totals = responder.job(&lookups(10)).run(8, 300);
     let lookup = totals.of("lookup");
     assert_eq!(totals.kinds(), ["closed", "reset", "wrong-answer"]);
     let answered = lookup.clock(Clock::Service).len() + lookup.clock(Clock::Wrong).len();
@@ -69,9 +49,8 @@ fn failed_and_answered_requests_add_up_to_all_requests() {
 
 #[test]
 fn counted_bytes_equal_the_bytes_on_the_wire() {
-    let people = people(Profile::Paper, 10);
-    let responder = Responder::right(&people);
-    let totals = run(&config(responder.address, &lookups(10)), Some(&people), 1, 60);
+    let responder = Responder::right(&people(Profile::Paper, 10));
+    let totals = responder.job(&lookups(10)).run(1, 60);
     let lookup = totals.of("lookup");
     let mean = |counter| lookup.counter(counter) as f64 / lookup.count as f64;
     let (sent, received) = (mean(Counter::BytesOut), mean(Counter::BytesIn));
@@ -85,9 +64,8 @@ fn counted_bytes_equal_the_bytes_on_the_wire() {
 
 #[test]
 fn all_bytes_of_a_completed_sequence_are_counted_in_its_row() {
-    let people = people(Profile::Small, 10);
-    let responder = Responder::right(&people);
-    let totals = run(&config(responder.address, CYCLE), Some(&people), 3, 60);
+    let responder = Responder::right(&people(Profile::Small, 10));
+    let totals = responder.job(CYCLE).run(3, 60);
     let sequence = totals.of("sequence");
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(sequence.counter(Counter::BytesOut), sequence.count * 21);
@@ -97,12 +75,10 @@ fn all_bytes_of_a_completed_sequence_are_counted_in_its_row() {
 
 #[test]
 fn a_failed_operation_lasts_as_long_as_its_lane_waited() {
-    let people = people(Profile::Small, 10);
-    let responder = Responder::lookups(&people, Do::Never);
+    let responder = Responder::lookups(&people(Profile::Small, 10), Do::Never);
     for schedule in [json!({"kind": "closed"}), json!({"kind": "open", "rate": 200.0})] {
-        let mut config = config(responder.address, &session(2, &[LOOKUP]));
-        (config["timeout_ms"], config["schedule"]) = (40.into(), schedule.clone());
-        let totals = run(&config, Some(&people), 2, 300);
+        let settings = json!({"timeout_ms": 40, "schedule": schedule});
+        let totals = responder.job(&session(2, &[LOOKUP])).with(settings).run(2, 300);
         let (lookup, sequence) = (totals.of("lookup"), totals.of("sequence"));
         // Passes, not lookups, are the arrivals here. A pass lasts as long as the lookup that ended the pass.
         let share = sum_ns(lookup.clock(Clock::Censored)) / lookup.counter(Counter::Failed) as f64;
@@ -115,50 +91,39 @@ fn a_failed_operation_lasts_as_long_as_its_lane_waited() {
 
 #[test]
 fn the_clocks_account_for_all_of_the_lanes_time() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Small, 500));
     let think = session(3, &[LOOKUP, "{ think = '2ms', distribution = 'constant' }"]);
     for text in [&lookups(50), &think, CYCLE] {
         for threads in [1, 2] {
-            let mut config = config(responder.address, text);
-            config["threads"] = threads.into();
-            run(&config, Some(&people), 24, 150).assert_accounted();
+            responder.job(text).with(json!({"threads": threads})).run(24, 150).assert_accounted();
         }
     }
 }
 
 #[test]
 fn the_clocks_account_for_lanes_that_wait_for_arrivals_or_fall_behind() {
-    let people = people(Profile::Small, 500);
     for (rate, rule) in [(500.0, Do::Right), (2_000.0, Do::Slowly(5))] {
-        let responder = Responder::lookups(&people, rule);
-        let mut config = config(responder.address, &lookups(1_000_000));
-        config["schedule"] = json!({"kind": "open", "rate": rate});
-        run(&config, Some(&people), 6, 200).assert_accounted();
+        let responder = Responder::lookups(&people(Profile::Small, 500), rule);
+        responder.job(&lookups(1_000_000)).rate(rate).run(6, 200).assert_accounted();
     }
 }
 
 #[test]
 fn the_clocks_account_for_timeouts_and_pauses() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::start(&people, |tag, n| match (tag, n % 7) {
+    let responder = Responder::start(&people(Profile::Small, 500), |tag, n| match (tag, n % 7) {
         (op::SEARCH_REQUEST, 0) => Do::Reset,
         (op::SEARCH_REQUEST, 3) => Do::Never,
         _ => Do::Right,
     });
-    let mut config = config(responder.address, &lookups(10));
-    config["timeout_ms"] = 40.into();
-    let totals = run(&config, Some(&people), 8, 300);
+    let totals = responder.job(&lookups(10)).with(json!({"timeout_ms": 40})).run(8, 300);
     assert_eq!(totals.kinds(), ["reset", "timeout"]);
     totals.assert_accounted();
 }
 
 #[test]
 fn a_window_accounts_for_operations_longer_than_itself() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
-    engine.start_lanes("p", 4).unwrap();
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let mut engine = responder.job(&lookups(1_000_000)).start(4);
     let mut before = Totals::default();
     run_until(&mut engine, &mut before, |totals| totals.count("lookup") > 10);
     responder.gate.shut();
@@ -178,9 +143,8 @@ fn a_window_accounts_for_operations_longer_than_itself() {
 
 #[test]
 fn processing_time_lies_between_an_answer_and_the_next_request() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let totals = run(&config(responder.address, &lookups(1_000_000)), Some(&people), 1, 100);
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let totals = responder.job(&lookups(1_000_000)).run(1, 100);
     let lookup = totals.of("lookup");
     let processing_ns = lookup.counter(Counter::Processing);
     assert!(processing_ns > 0);
@@ -191,10 +155,8 @@ fn processing_time_lies_between_an_answer_and_the_next_request() {
 
 #[test]
 fn a_stop_does_not_wait_for_a_target_that_does_not_answer() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::lookups(&people, Do::Never);
-    let mut engine = start(&config(responder.address, &lookups(7)), Some(&people));
-    engine.start_lanes("p", 5).unwrap();
+    let responder = Responder::lookups(&people(Profile::Small, 500), Do::Never);
+    let mut engine = responder.job(&lookups(7)).start(5);
     // Every lane has bound and sent its request.
     assert!(eventually(|| responder.seen.messages.lock().unwrap().len() == 10));
     let begun = std::time::Instant::now();
@@ -207,12 +169,11 @@ fn a_stop_does_not_wait_for_a_target_that_does_not_answer() {
 
 #[test]
 fn a_stopped_engine_refuses_commands() {
-    let people = people(Profile::Small, 5);
-    let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, &lookups(7)), Some(&people));
+    let responder = Responder::right(&people(Profile::Small, 5));
+    let mut engine = responder.job(&lookups(7)).engine();
     assert!(engine.start_lanes("q", 1).unwrap_err().to_string().contains("no scenario is called \"q\""));
-    engine.start_lanes("p", 2).unwrap();
-    let error = engine.stop_lanes("p", 3).unwrap_err().to_string();
+    engine.start_lanes("mix", 2).unwrap();
+    let error = engine.stop_lanes("mix", 3).unwrap_err().to_string();
     assert!(error.contains("only 2 run"), "{error}");
     engine.stop(Duration::from_secs(1)).unwrap();
     assert!(engine.drain().unwrap_err().to_string().contains("stopped"));

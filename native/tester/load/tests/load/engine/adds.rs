@@ -1,27 +1,19 @@
 //! The entries that a run adds, and their maximum number.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use people::Profile;
 use serde_json::json;
 use wire::ldap::{ResultCode, op};
 
-use super::harness::{ADD, DELETE, LOOKUP, Totals, config, counted, people, run, run_until, session, start};
+use super::harness::{ADD, DELETE, LOOKUP, counted, people, session};
 use super::responder::{Do, Responder};
 
 #[test]
 fn a_run_never_has_more_added_people_at_the_target_than_its_ring_has_keys() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &counted(100, ADD));
-    config["adds"] = json!({"start": 2_000, "keys": 4_096});
-    config["threads"] = 2.into();
-    let mut engine = start(&config, Some(&people));
-    engine.start_lanes("p", 4).unwrap();
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.count("add") > 6_000);
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let responder = Responder::right(&people(Profile::Small, 500));
+    let settings = json!({"adds": {"start": 2_000, "keys": 4_096}, "threads": 2});
+    let totals = responder.job(&counted(100, ADD)).with(settings).run_steps(4, "add", 6_001);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(totals.count("add"), responder.seen.answered(op::ADD_REQUEST));
     assert_eq!(totals.count("remove"), responder.seen.answered(op::DELETE_REQUEST));
@@ -32,7 +24,7 @@ fn a_run_never_has_more_added_people_at_the_target_than_its_ring_has_keys() {
     let range: BTreeSet<_> = (2_000..6_096)
         .map(|i| {
             let mut dn = Vec::new();
-            people.write_dn(i, &mut dn);
+            responder.people.write_dn(i, &mut dn);
             dn
         })
         .collect();
@@ -42,29 +34,22 @@ fn a_run_never_has_more_added_people_at_the_target_than_its_ring_has_keys() {
 
 #[test]
 fn added_people_follow_the_seeded_people_and_have_all_attributes() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::right(&people);
-    let config = config(responder.address, &counted(100, ADD));
-    let mut engine = start(&config, Some(&people));
-    engine.start_lanes("p", 1).unwrap();
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.count("add") >= 300);
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let responder = Responder::right(&people(Profile::Small, 500));
+    let totals = responder.job(&counted(100, ADD)).run_steps(1, "add", 300);
     assert_eq!(totals.count("remove"), 0);
     let added = responder.seen.added.lock().unwrap();
     assert_eq!(added.len() as u64, totals.count("add"));
     for i in 500..500 + added.len() as u64 {
         let (mut dn, mut attributes) = (Vec::new(), Vec::new());
-        people.write_dn(i, &mut dn);
-        people.write_attributes(i, &mut attributes);
+        responder.people.write_dn(i, &mut dn);
+        responder.people.write_attributes(i, &mut attributes);
         assert!(attributes.ends_with(&added[&dn]), "person {i} is there as generated");
     }
 }
 
 #[test]
 fn an_added_person_can_be_found_changed_compared_refreshed_and_deleted() {
-    let people = people(Profile::Paper, 500);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 500));
     let steps = [
         ADD,
         LOOKUP,
@@ -74,7 +59,7 @@ fn an_added_person_can_be_found_changed_compared_refreshed_and_deleted() {
         "{ refresh = '{newcomer.dn}', ttl = '10m' }",
         DELETE,
     ];
-    let totals = run(&config(responder.address, &session(3, &steps)), Some(&people), 4, 100);
+    let totals = responder.job(&session(3, &steps)).run(4, 100);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert!(totals.count("delete") > 10);
     for (step, tag) in [
@@ -93,7 +78,6 @@ fn an_added_person_can_be_found_changed_compared_refreshed_and_deleted() {
 #[test]
 fn results_of_writes_are_verified() {
     const COMPARE: &str = "{ compare = '{person.dn}', entry.cn = '{person.cn}' }";
-    let people = people(Profile::Paper, 500);
     for (step, tag, code, kind) in [
         (ADD, op::ADD_REQUEST, ResultCode::BUSY, "result:busy"),
         ("{ delete = '{person.dn}' }", op::DELETE_REQUEST, ResultCode::NO_SUCH_OBJECT, "result:noSuchObject"),
@@ -106,23 +90,16 @@ fn results_of_writes_are_verified() {
             "result:protocolError",
         ),
     ] {
-        let responder =
-            Responder::start(&people, move |asked, _| if asked == tag { Do::Code(code) } else { Do::Right });
-        let config = config(responder.address, &session(5, &[step]));
-        let totals = run(&config, Some(&people), 2, 60);
+        let responder = Responder::only(&people(Profile::Paper, 500), tag, Do::Code(code));
+        let totals = responder.job(&session(5, &[step])).run(2, 60);
         assert_eq!(totals.kinds(), [kind], "{step}");
     }
 }
 
 #[test]
 fn the_removal_of_a_missing_entry_is_no_failure() {
-    let people = people(Profile::Small, 500);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &session(100, &[ADD, DELETE]));
-    config["adds"] = json!({"start": 500, "keys": 128});
-    let mut engine = start(&config, Some(&people));
-    engine.start_lanes("p", 2).unwrap();
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.count("remove") > 100);
+    let responder = Responder::right(&people(Profile::Small, 500));
+    let job = responder.job(&session(100, &[ADD, DELETE]));
+    let totals = job.with(json!({"adds": {"start": 500, "keys": 128}})).run_steps(2, "remove", 101);
     assert!(totals.kinds().is_empty(), "{totals:?}");
 }

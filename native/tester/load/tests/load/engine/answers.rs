@@ -2,17 +2,15 @@
 
 use load::Clock;
 use people::Profile;
+use serde_json::json;
 use wire::ldap::{ResultCode, op};
 
-use super::harness::{LOOKUP, Totals, config, counted, lookups, people, run, session};
+use super::harness::{LOOKUP, Totals, lookups, people, session};
 use super::responder::{Do, Responder};
 
-fn answered(what: Do, change: impl Fn(&mut serde_json::Value)) -> Totals {
-    let people = people(Profile::Paper, 500);
-    let responder = Responder::lookups(&people, what);
-    let mut config = config(responder.address, &lookups(20));
-    change(&mut config);
-    let totals = run(&config, Some(&people), 4, 80);
+fn answered(what: Do, verify: &str) -> Totals {
+    let responder = Responder::lookups(&people(Profile::Paper, 500), what);
+    let totals = responder.job(&lookups(20)).with(json!({"verify": verify})).run(4, 80);
     assert!(totals.count("lookup") >= 20, "{totals:?}");
     totals
 }
@@ -20,29 +18,16 @@ fn answered(what: Do, change: impl Fn(&mut serde_json::Value)) -> Totals {
 #[test]
 fn right_answers_pass_whether_they_arrive_whole_or_in_pieces() {
     for what in [Do::Right, Do::InPieces(100), Do::InPieces(700), Do::InPieces(1)] {
-        let people = people(Profile::Paper, 500);
-        let responder = Responder::lookups(&people, what);
-        let config = config(responder.address, &lookups(5));
-        let totals = run(&config, Some(&people), 4, 300);
+        let responder = Responder::lookups(&people(Profile::Paper, 500), what);
+        let totals = responder.job(&lookups(5)).run(4, 300);
         assert!(totals.count("lookup") >= 4, "{what:?}: {totals:?}");
         assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
     }
 }
 
 #[test]
-fn different_order_case_and_operational_attributes_do_not_make_an_answer_wrong() {
-    for profile in [Profile::Paper, Profile::Small] {
-        let people = people(profile, 500);
-        let responder = Responder::lookups(&people, Do::RightButOtherwise);
-        let totals = run(&config(responder.address, &lookups(20)), Some(&people), 4, 80);
-        assert!(totals.count("lookup") > 20 && totals.kinds().is_empty(), "{totals:?}");
-    }
-}
-
-#[test]
 fn right_and_wrong_people_of_every_profile_are_distinguished() {
-    for profile in [Profile::Small, Profile::Person, Profile::Posix, Profile::Ad] {
-        let people = people(profile, 500);
+    for profile in [Profile::Paper, Profile::Small, Profile::Person, Profile::Posix, Profile::Ad] {
         for (what, kinds) in [
             (Do::Right, &[][..]),
             (Do::RightButOtherwise, &[]),
@@ -50,13 +35,11 @@ fn right_and_wrong_people_of_every_profile_are_distinguished() {
             (Do::Impostor, &["wrong-answer"]),
             (Do::WithoutOneAttribute, &["wrong-answer"]),
         ] {
-            let responder = Responder::lookups(&people, what);
+            let responder = Responder::lookups(&people(profile, 500), what);
             let text = lookups(20).replace("RTPerson", profile.object_class());
             let name = profile.naming();
             let text = text.replace("(cn={person.cn})", &format!("({name}={{person.{name}}})"));
-            let mut config = config(responder.address, &text);
-            config["target"]["profile"] = profile.as_str().into();
-            let totals = run(&config, Some(&people), 4, 50);
+            let totals = responder.job(&text).target(json!({"profile": profile.as_str()})).run(4, 50);
             assert!(totals.count("lookup") > 10, "{profile:?} {what:?}: {totals:?}");
             assert_eq!(totals.kinds(), kinds, "{profile:?} {what:?}");
         }
@@ -64,39 +47,16 @@ fn right_and_wrong_people_of_every_profile_are_distinguished() {
 }
 
 #[test]
-fn every_kind_of_wrong_answer_is_counted_as_wrong() {
-    for what in [
-        Do::SomebodyElse,
-        Do::Impostor,
-        Do::WithoutOneAttribute,
-        Do::WithoutOneValue,
-        Do::WithOneValueMore,
-        Do::WithOneAttributeMore,
-        Do::WithOneAttributeTwice,
-        Do::Twice,
-        Do::Nobody,
-    ] {
-        let totals = answered(what, |_| ());
-        assert_eq!(totals.kinds(), ["wrong-answer"], "{what:?}");
-        assert_eq!(totals.failed("lookup"), totals.count("lookup"), "{what:?}");
-        // These requests were answered and the lane kept its connection, but no right answer was timed.
-        assert_eq!(totals.of("lookup").clock(Clock::Wrong).len(), totals.count("lookup"));
-        assert!(totals.count("connect") * 20 <= totals.count("lookup") + 4 * 20, "{what:?}: {totals:?}");
-    }
-}
-
-#[test]
 fn a_wrong_byte_after_right_answers_is_a_wrong_answer() {
-    let people = people(Profile::Paper, 1);
     for verify in ["digest", "full"] {
         // After the bind: right, right, wrong, wrong, and so on.
-        let responder = Responder::start(&people, |tag, before| match (tag, before.wrapping_sub(1) % 4) {
-            (op::SEARCH_REQUEST, 2 | 3) => Do::OneByteChanged,
-            _ => Do::Right,
+        let responder = Responder::start(&people(Profile::Paper, 1), |tag, before| {
+            match (tag, before.wrapping_sub(1) % 4) {
+                (op::SEARCH_REQUEST, 2 | 3) => Do::OneByteChanged,
+                _ => Do::Right,
+            }
         });
-        let mut config = config(responder.address, &lookups(1_000_000));
-        config["verify"] = verify.into();
-        let totals = run(&config, Some(&people), 1, 20);
+        let totals = responder.job(&lookups(1_000_000)).with(json!({"verify": verify})).run(1, 20);
         let lookups = totals.count("lookup");
         assert!(lookups > 8, "{verify}: {totals:?}");
         assert_eq!(totals.failed("lookup"), lookups / 4 * 2 + (lookups % 4).saturating_sub(2), "{verify}");
@@ -106,38 +66,30 @@ fn a_wrong_byte_after_right_answers_is_a_wrong_answer() {
 
 #[test]
 fn without_verification_only_the_result_code_counts() {
-    let totals = answered(Do::SomebodyElse, |config| config["verify"] = "none".into());
-    assert!(totals.kinds().is_empty());
-    let totals = answered(Do::Code(ResultCode::BUSY), |config| config["verify"] = "none".into());
-    assert_eq!(totals.kinds(), ["result:busy"]);
+    assert!(answered(Do::SomebodyElse, "none").kinds().is_empty());
+    assert_eq!(answered(Do::Code(ResultCode::BUSY), "none").kinds(), ["result:busy"]);
 }
 
 #[test]
 fn only_requested_attributes_are_expected() {
-    let people = people(Profile::Paper, 500);
     // The responder always sends all attributes, which is wrong if fewer were requested.
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 500));
     for (attributes, right) in [(vec!["cn", "mail"], false), (vec!["*", "+"], true), (vec![], true)] {
-        let step = LOOKUP.replace("expect", &format!("attributes = {attributes:?}, expect"));
-        let config = config(responder.address, &counted(10, &step));
-        let totals = run(&config, Some(&people), 2, 50);
-        assert_eq!(totals.kinds().is_empty(), right, "{attributes:?}");
+        let narrow = LOOKUP.replace("'lookup'", "'narrow'");
+        let narrow = narrow.replace("expect", &format!("attributes = {attributes:?}, expect"));
+        let totals = responder.job(&session(10, &[LOOKUP, &narrow])).run(2, 50);
+        let wrong = if right { 0 } else { totals.count("narrow") };
+        assert_eq!(
+            (totals.failed("lookup"), totals.failed("narrow")),
+            (0, wrong),
+            "{attributes:?}: {totals:?}"
+        );
     }
 }
 
 #[test]
-fn an_answer_with_all_attributes_is_wrong_if_one_attribute_is_requested() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
-    let narrow = LOOKUP.replace("'lookup'", "'narrow'").replace("expect", "attributes = ['cn'], expect");
-    let config = config(responder.address, &session(10, &[LOOKUP, &narrow]));
-    let totals = run(&config, Some(&people), 1, 20);
-    assert_eq!((totals.failed("lookup"), totals.failed("narrow")), (0, totals.count("narrow")), "{totals:?}");
-}
-
-#[test]
 fn a_refusal_is_named_after_its_result_code_and_the_sequence_continues() {
-    let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), |_| ());
+    let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), "full");
     assert_eq!(totals.kinds(), ["result:unwillingToPerform"]);
     assert!(totals.count("unbind") > 0, "the sequence goes on to its end");
     let example = &totals.of("lookup").examples["result:unwillingToPerform"];
@@ -149,7 +101,7 @@ fn a_refusal_is_named_after_its_result_code_and_the_sequence_continues() {
 #[test]
 fn a_result_code_without_a_name_is_shown_as_a_number() {
     for (code, shown) in [(4_999, "\": result 4999"), (80, "\": other")] {
-        let totals = answered(Do::Code(ResultCode(code)), |_| ());
+        let totals = answered(Do::Code(ResultCode(code)), "full");
         assert_eq!(totals.kinds(), ["result:other"]);
         let example = &totals.of("lookup").examples["result:other"];
         assert!(example.ends_with(shown) || example.contains(&format!("{shown}, ")), "{example}");
@@ -159,9 +111,8 @@ fn a_result_code_without_a_name_is_shown_as_a_number() {
 #[test]
 fn an_answer_that_is_not_ldap_is_malformed_and_ends_the_connection() {
     for what in [Do::Nonsense, Do::OtherId, Do::OtherOperation] {
-        let people = people(Profile::Paper, 500);
-        let responder = Responder::lookups(&people, what);
-        let totals = run(&config(responder.address, &lookups(20)), Some(&people), 2, 100);
+        let responder = Responder::lookups(&people(Profile::Paper, 500), what);
+        let totals = responder.job(&lookups(20)).run(2, 100);
         assert_eq!(totals.kinds(), ["malformed"], "{what:?}");
         assert_eq!(totals.of("lookup").clock(Clock::Censored).len(), totals.count("lookup"));
         assert!(totals.count("connect") >= totals.count("lookup"), "each costs the connection");
@@ -170,12 +121,12 @@ fn an_answer_that_is_not_ldap_is_malformed_and_ends_the_connection() {
 
 #[test]
 fn a_refused_bind_is_retried_after_a_pause() {
-    let people = people(Profile::Paper, 500);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
-        _ => Do::Right,
-    });
-    let totals = run(&config(responder.address, &lookups(20)), Some(&people), 1, 300);
+    let responder = Responder::only(
+        &people(Profile::Paper, 500),
+        op::BIND_REQUEST,
+        Do::Code(ResultCode::INVALID_CREDENTIALS),
+    );
+    let totals = responder.job(&lookups(20)).run(1, 300);
     assert_eq!(totals.kinds(), ["result:invalidCredentials"]);
     let example = &totals.of("bind").examples["result:invalidCredentials"];
     assert!(example.starts_with("bind as "), "{example}");

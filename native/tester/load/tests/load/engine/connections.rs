@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use load::Clock;
 use people::Profile;
+use serde_json::json;
 use wire::ldap::op;
 
-use super::harness::{CYCLE, LOOKUP, Totals, config, lookups, people, run, run_until, session, start};
+use super::harness::{CYCLE, LOOKUP, Totals, lookups, people, run_until, session};
 use super::responder::{Do, Responder};
+use crate::job::Job;
 
 #[test]
 fn a_refused_connect_is_retried_with_growing_pauses() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let people = people(Profile::Small, 5);
-    let totals = run(&config(free, &lookups(7)), Some(&people), 10, 300);
+    let people = Some(people(Profile::Small, 5));
+    let totals = Job { people, ..Job::directory(free, &lookups(7)) }.run(10, 300);
     assert_eq!(totals.kinds(), ["connect-refused"]);
     assert_eq!(totals.count("bind"), 0);
     let tries = totals.count("connect");
@@ -26,9 +28,8 @@ fn a_refused_connect_is_retried_with_growing_pauses() {
 #[test]
 fn lanes_reconnect_when_the_target_returns() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let people = people(Profile::Small, 5);
-    let mut engine = start(&config(address, &lookups(7)), Some(&people));
-    engine.start_lanes("p", 3).unwrap();
+    let people = Some(people(Profile::Small, 5));
+    let mut engine = Job { people, ..Job::directory(address, &lookups(7)) }.start(3);
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.failed("connect") >= 6);
     // The same port, now with a server.
@@ -52,21 +53,16 @@ fn a_listener_that_accepts_no_connection_causes_a_connect_timeout() {
     // Fills the listener's queue; further connections get no answer at all.
     let _queued: Vec<_> =
         (0..2).map(|_| std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100))).collect();
-    let people = people(Profile::Small, 5);
-    let mut config = config(address, &lookups(7));
-    config["connect_timeout_ms"] = 50.into();
-    let totals = run(&config, Some(&people), 2, 150);
+    let job = Job::directory(address, &lookups(7)).with(json!({"connect_timeout_ms": 50}));
+    let totals = Job { people: Some(people(Profile::Small, 5)), ..job }.run(2, 150);
     assert_eq!(totals.kinds(), ["connect-timeout"], "{totals:?}");
     assert!(totals.of("connect").clock(Clock::Censored).min() >= 49_000_000);
 }
 
 #[test]
 fn a_missing_answer_is_a_timeout_and_closes_the_connection() {
-    let people = people(Profile::Small, 5);
-    let responder = Responder::lookups(&people, Do::Never);
-    let mut config = config(responder.address, &lookups(7));
-    config["timeout_ms"] = 40.into();
-    let totals = run(&config, Some(&people), 3, 200);
+    let responder = Responder::lookups(&people(Profile::Small, 5), Do::Never);
+    let totals = responder.job(&lookups(7)).with(json!({"timeout_ms": 40})).run(3, 200);
     assert_eq!(totals.kinds(), ["timeout"]);
     let lookup = totals.of("lookup");
     let censored = lookup.clock(Clock::Censored);
@@ -78,9 +74,8 @@ fn a_missing_answer_is_a_timeout_and_closes_the_connection() {
 
 #[test]
 fn a_slow_answer_is_no_failure() {
-    let people = people(Profile::Small, 5);
-    let responder = Responder::lookups(&people, Do::Slowly(30));
-    let totals = run(&config(responder.address, &lookups(7)), Some(&people), 3, 200);
+    let responder = Responder::lookups(&people(Profile::Small, 5), Do::Slowly(30));
+    let totals = responder.job(&lookups(7)).run(3, 200);
     assert!(totals.kinds().is_empty());
     assert!(totals.of("lookup").clock(Clock::Service).min() >= 29_000_000);
 }
@@ -90,15 +85,11 @@ fn each_way_of_closing_a_connection_has_a_separate_failure_name() {
     for (what, kind) in
         [(Do::Close, "closed"), (Do::HalfAndClose, "closed"), (Do::Goodbye, "closed"), (Do::Reset, "reset")]
     {
-        let people = people(Profile::Paper, 5);
-        let responder =
-            Responder::start(
-                &people,
-                move |tag, n| {
-                    if tag == op::SEARCH_REQUEST && n % 4 == 3 { what } else { Do::Right }
-                },
-            );
-        let totals = run(&config(responder.address, &lookups(7)), Some(&people), 2, 150);
+        let responder = Responder::start(&people(Profile::Paper, 5), move |tag, n| match (tag, n % 4) {
+            (op::SEARCH_REQUEST, 3) => what,
+            _ => Do::Right,
+        });
+        let totals = responder.job(&lookups(7)).run(2, 150);
         assert_eq!(totals.kinds(), [kind], "{what:?}");
         assert!(totals.failed("lookup") > 1, "{what:?}: lanes come back");
         assert!(totals.count("lookup") > totals.failed("lookup"), "{what:?}");
@@ -108,13 +99,9 @@ fn each_way_of_closing_a_connection_has_a_separate_failure_name() {
 
 #[test]
 fn a_connection_lost_during_a_think_time_fails_the_next_step() {
-    let people = people(Profile::Small, 5);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::BIND_REQUEST => Do::RightThenClose,
-        _ => Do::Right,
-    });
+    let responder = Responder::only(&people(Profile::Small, 5), op::BIND_REQUEST, Do::RightThenClose);
     let steps = ["{ think = '20ms', distribution = 'constant' }", LOOKUP];
-    let totals = run(&config(responder.address, &session(1, &steps)), Some(&people), 2, 200);
+    let totals = responder.job(&session(1, &steps)).run(2, 200);
     assert_eq!(totals.kinds(), ["closed"]);
     assert_eq!(totals.failed("bind"), 0);
     assert!(totals.failed("lookup") >= 4 && totals.failed("lookup") == totals.count("lookup"), "{totals:?}");
@@ -122,12 +109,7 @@ fn a_connection_lost_during_a_think_time_fails_the_next_step() {
 
 #[test]
 fn thousands_of_connections_use_many_source_addresses_without_a_failure() {
-    let people = people(Profile::Small, 5);
-    let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, CYCLE), Some(&people));
-    engine.start_lanes("p", 16).unwrap();
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.count("sequence") >= 2_000);
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let responder = Responder::right(&people(Profile::Small, 5));
+    let totals = responder.job(CYCLE).run_steps(16, "sequence", 2_000);
     assert!(totals.kinds().is_empty(), "{totals:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -14,6 +14,9 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::filter::Kind;
 use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Request, ResultCode, oid, op};
+
+use crate::job::Job;
+use crate::listener::Listener;
 
 /// The answer to a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +76,6 @@ pub struct Heard {
 
 #[derive(Debug, Default)]
 pub struct Seen {
-    pub opened: AtomicU64,
     pub closed: AtomicU64,
     pub answered: AtomicU64,
     pub heard: Mutex<Vec<Heard>>,
@@ -98,14 +100,12 @@ struct Shared {
     acceptor: Acceptor,
     seen: Arc<Seen>,
     count: AtomicU64,
-    stopping: AtomicBool,
 }
 
 /// The server; it stops when dropped.
 pub struct Crowd {
-    pub address: SocketAddr,
+    listener: Listener,
     pub seen: Arc<Seen>,
-    shared: Arc<Shared>,
 }
 
 impl Crowd {
@@ -115,45 +115,47 @@ impl Crowd {
 
     /// Calls `rule` for each search with the number of earlier searches.
     pub fn start(manners: Manners, rule: impl Fn(&Heard, u64) -> Act + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Seen::default());
+        let seen = Arc::<Seen>::default();
         let shared = Arc::new(Shared {
             rule: Box::new(rule),
             manners,
             acceptor: Acceptor::new(&ServerSpec::default(), &[]).unwrap(),
             seen: seen.clone(),
             count: AtomicU64::new(0),
-            stopping: AtomicBool::new(false),
         });
-        let acceptor = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if acceptor.stopping.load(Ordering::SeqCst) {
-                    return;
-                }
-                let Ok(stream) = stream else { continue };
-                let connection = acceptor.seen.opened.fetch_add(1, Ordering::SeqCst);
-                let shared = acceptor.clone();
-                std::thread::spawn(move || {
-                    Session::new(&shared, stream, connection).serve();
-                    shared.seen.closed.fetch_add(1, Ordering::SeqCst);
-                });
-            }
+        let listener = Listener::new("127.0.0.1:0", move |stream, connection| {
+            Session::new(&shared, stream, connection).serve();
+            shared.seen.closed.fetch_add(1, Ordering::SeqCst);
         });
-        Self { address, seen, shared }
+        Self { listener, seen }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address
+    }
+
+    /// The number of opened connections.
+    pub fn opened(&self) -> u64 {
+        self.listener.accepted()
     }
 
     pub fn answered(&self) -> u64 {
         self.seen.answered.load(Ordering::SeqCst)
     }
-}
 
-impl Drop for Crowd {
-    fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        // Wakes the acceptor.
-        let _ = TcpStream::connect(self.address);
+    /// The highest number of unanswered requests on one connection.
+    pub fn most(&self) -> u64 {
+        self.seen.most.load(Ordering::SeqCst)
+    }
+
+    /// The number of requests whose message ID was still unanswered.
+    pub fn reused(&self) -> u64 {
+        self.seen.reused.load(Ordering::SeqCst)
+    }
+
+    /// A scenario for this server.
+    pub fn job(&self, text: &str) -> Job {
+        Job::directory(self.address(), text)
     }
 }
 
@@ -175,7 +177,6 @@ struct Over;
 
 impl<'s> Session<'s> {
     fn new(shared: &'s Shared, stream: TcpStream, connection: u64) -> Self {
-        stream.set_nodelay(true).unwrap();
         let rng = fastrand::Rng::with_seed(shared.manners.mixes.unwrap_or_default() + connection);
         let socket = stream.try_clone().unwrap();
         let mut stream = Stream::new(stream);
@@ -243,15 +244,14 @@ impl<'s> Session<'s> {
             seen.reused.fetch_add(1, Ordering::SeqCst);
         }
         seen.most.fetch_max(self.open.len() as u64, Ordering::SeqCst);
-        let (id, mut out) = (request.id, Vec::new());
+        let id = request.id;
         match &request.operation {
             Operation::Bind(bind) => {
                 let name = String::from_utf8(bind.name.to_vec()).unwrap();
                 let refused = name.contains("refused");
                 seen.binds.lock().unwrap().entry(self.connection).or_default().push(name);
                 let code = if refused { ResultCode::INVALID_CREDENTIALS } else { ResultCode::SUCCESS };
-                write_result(&mut out, id, op::BIND_RESPONSE, &Verdict { code, ..Verdict::SUCCESS });
-                self.waiting.push((id, vec![out]));
+                self.waiting.push((id, vec![result(id, op::BIND_RESPONSE, code)]));
                 Ok(())
             }
             Operation::Unbind => {
@@ -276,28 +276,19 @@ impl<'s> Session<'s> {
         let heard = Heard { connection: self.connection, id, name: name.clone() };
         self.shared.seen.heard.lock().unwrap().push(heard.clone());
         let act = (self.shared.rule)(&heard, self.shared.count.fetch_add(1, Ordering::SeqCst));
-        let mut messages = vec![entry(id, &name, page.unwrap_or(0)), result(id, page)];
+        let mut messages = vec![entry(id, &name, page.unwrap_or(0)), done(id, page)];
         match act {
             Act::Answer => {}
             Act::Twice => messages.extend(messages.clone()),
-            Act::Refuse => {
-                let mut out = Vec::new();
-                let verdict = Verdict { code: ResultCode::BUSY, ..Verdict::SUCCESS };
-                write_result(&mut out, id, op::SEARCH_DONE, &verdict);
-                messages = vec![out];
-            }
-            Act::Foretell => messages.push(result(id % 127 + 1, None)),
-            Act::WithStranger(stranger) => messages.insert(0, result(stranger, None)),
+            Act::Refuse => messages = vec![result(id, op::SEARCH_DONE, ResultCode::BUSY)],
+            Act::Foretell => messages.push(done(id % 127 + 1, None)),
+            Act::WithStranger(stranger) => messages.insert(0, done(stranger, None)),
             Act::WithNotification => {
-                let mut out = Vec::new();
-                write_extended(&mut out, 0, &Verdict::SUCCESS, Some(b"1.3.6.1.4.1.4203.1.9.1"), None);
-                messages.insert(0, out);
+                messages.insert(0, notification(ResultCode::SUCCESS, b"1.3.6.1.4.1.4203.1.9.1"));
             }
             Act::Goodbye => {
-                let mut out = Vec::new();
-                let verdict = Verdict { code: ResultCode::UNAVAILABLE, ..Verdict::SUCCESS };
-                write_extended(&mut out, 0, &verdict, Some(oid::NOTICE_OF_DISCONNECTION), None);
-                let _ = self.stream.write_all(&out);
+                let notice = notification(ResultCode::UNAVAILABLE, oid::NOTICE_OF_DISCONNECTION);
+                let _ = self.stream.write_all(&notice);
                 return Err(Over);
             }
             Act::Never => return Ok(()),
@@ -330,11 +321,7 @@ impl<'s> Session<'s> {
                 let _ = self.stream.write_all(&messages[0][..messages[0].len() / 2]);
                 return Err(Over);
             }
-            Act::OtherKind => {
-                let mut out = Vec::new();
-                write_result(&mut out, id, op::DELETE_RESPONSE, &Verdict::SUCCESS);
-                messages = vec![out];
-            }
+            Act::OtherKind => messages = vec![result(id, op::DELETE_RESPONSE, ResultCode::SUCCESS)],
         }
         self.waiting.push((id, messages));
         Ok(())
@@ -385,13 +372,22 @@ fn entry(id: i32, name: &str, page: u32) -> Vec<u8> {
     out
 }
 
-fn result(id: i32, page: Option<u32>) -> Vec<u8> {
+fn result(id: i32, response: u8, code: ResultCode) -> Vec<u8> {
     let mut out = Vec::new();
-    let Some(page) = page else {
-        write_result(&mut out, id, op::SEARCH_DONE, &Verdict::SUCCESS);
-        return out;
-    };
-    let (next, mut value) = (page + 1, Vec::new());
+    write_result(&mut out, id, response, &Verdict { code, ..Verdict::SUCCESS });
+    out
+}
+
+fn notification(code: ResultCode, name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_extended(&mut out, 0, &Verdict { code, ..Verdict::SUCCESS }, Some(name), None);
+    out
+}
+
+/// The end of a search, or of one of its pages.
+fn done(id: i32, page: Option<u32>) -> Vec<u8> {
+    let Some(page) = page else { return result(id, op::SEARCH_DONE, ResultCode::SUCCESS) };
+    let (next, mut value, mut out) = (page + 1, Vec::new(), Vec::new());
     let cookie = if next < 5 { next.to_string() } else { String::new() };
     PagedResults { size: 0, cookie: cookie.as_bytes() }.encode(&mut value);
     let control = wire::ldap::Control { oid: oid::PAGED_RESULTS, critical: false, value: Some(&value) };

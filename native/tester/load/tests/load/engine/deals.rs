@@ -2,29 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use load::{Engine, Snapshot, Tables};
+use load::{Engine, Snapshot};
 use people::Profile;
-use serde_json::{Value, json};
-use wire::ldap::{Operation, Request, ResultCode, op};
+use serde_json::json;
+use wire::ldap::{Operation, ResultCode, op};
 
-use super::harness::{Totals, eventually, people};
-use super::responder::{Do, Responder};
-use super::scenarios::{row, seen};
-
-fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
-    let mut config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text, "worker": more["worker"].as_u64().unwrap_or(0),
-                       "of": more["of"].as_u64().unwrap_or(1)}],
-    });
-    for name in ["threads", "schedule", "timeout_ms"] {
-        if !more[name].is_null() {
-            config[name] = more[name].clone();
-        }
-    }
-    Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new())
-        .unwrap_or_else(|problem| panic!("{problem}"))
-}
+use super::harness::{Totals, eventually, people, row};
+use super::responder::{Do, Responder, entry_name};
+use crate::job::Job;
 
 /// A scenario that changes an entry of an exclusive row and then compares it.
 fn exclusive(rows: u32) -> String {
@@ -49,14 +34,11 @@ fn to_the_end(engine: &mut Engine) -> Vec<Snapshot> {
     snapshots
 }
 
-/// The searched values, in order.
+/// The bases of all searches, in order.
 fn searched(responder: &Responder) -> Vec<String> {
-    let mut values = seen(responder, |operation| {
-        let Operation::Search(search) = operation else { return None };
-        Some(String::from_utf8_lossy(search.base).into_owned())
-    });
-    values.sort_unstable();
-    values
+    let mut bases = responder.names(op::SEARCH_REQUEST);
+    bases.sort_unstable();
+    bases
 }
 
 fn rows(range: std::ops::RangeInclusive<u32>) -> Vec<String> {
@@ -70,14 +52,12 @@ const ONCE: &str = "[data.n]\nrange = [1, 200]\ndeal = 'once'\n[[operation]]\nna
 
 #[test]
 fn each_row_is_dealt_once_over_all_threads_and_engines_and_then_the_users_end() {
-    let people = people(Profile::Paper, 1);
     for (engines, threads, lanes) in [(1, 1, 1), (1, 3, 7), (2, 2, 5)] {
-        let responder = Responder::right(&people);
+        let responder = Responder::right(&people(Profile::Paper, 1));
         let mut done = 0;
         for worker in 0..engines {
-            let mut engine =
-                start(&responder, ONCE, &json!({"threads": threads, "worker": worker, "of": engines}));
-            engine.start_lanes("mix", lanes).unwrap();
+            let job = responder.job(ONCE).with(json!({"threads": threads}));
+            let mut engine = job.scenario(json!({"worker": worker, "of": engines})).start(lanes);
             let found = to_the_end(&mut engine);
             let (count, failures) = row(&found, "look", "sequence");
             assert_eq!(failures, vec![]);
@@ -91,10 +71,8 @@ fn each_row_is_dealt_once_over_all_threads_and_engines_and_then_the_users_end() 
 
 #[test]
 fn measured_time_stops_when_the_last_user_has_ended() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |_, _| Do::Slowly(1));
-    let mut engine = start(&responder, ONCE, &json!({}));
-    engine.start_lanes("mix", 4).unwrap();
+    let responder = Responder::start(&people(Profile::Paper, 1), |_, _| Do::Slowly(1));
+    let mut engine = responder.job(ONCE).start(4);
     std::thread::sleep(Duration::from_millis(20));
     engine.cut().unwrap();
     // This drain is long after the end of the users.
@@ -113,15 +91,13 @@ fn measured_time_stops_when_the_last_user_has_ended() {
 
 #[test]
 fn begun_operations_are_finished_and_no_more_are_counted_if_rows_are_used_up() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[data.n]\nrange = [1, 5]\ndeal = 'once'\n[[operation]]\nname = 'come'\nstep = [
       { add = 'cn=a{iteration},o=x', entry = { sn = 'a' } },
       { repeat = 3, step = [{ search = '(a=b)', base = 'cn={n},o=x' }, { compare = 'cn={n},o=x', entry = { sn = 'a' } }] },
       { delete = 'cn=a{iteration},o=x' },
     ]";
-    let mut engine = start(&responder, text, &json!({}));
-    engine.start_lanes("mix", 1).unwrap();
+    let mut engine = responder.job(text).start(1);
     let found = to_the_end(&mut engine);
     assert_eq!(searched(&responder), rows(1..=5));
     let counts = ["add", "search", "compare", "delete", "sequence"].map(|step| row(&found, "come", step));
@@ -135,12 +111,9 @@ fn begun_operations_are_finished_and_no_more_are_counted_if_rows_are_used_up() {
 
 #[test]
 fn arrivals_without_a_row_are_not_late() {
-    let people = people(Profile::Paper, 1);
     for threads in [1, 3] {
-        let responder = Responder::right(&people);
-        let schedule = json!({"kind": "open", "rate": 1000.0});
-        let mut engine = start(&responder, ONCE, &json!({"threads": threads, "schedule": schedule}));
-        engine.start_lanes("mix", 8).unwrap();
+        let responder = Responder::right(&people(Profile::Paper, 1));
+        let mut engine = responder.job(ONCE).rate(1_000.0).with(json!({"threads": threads})).start(8);
         let mut found = to_the_end(&mut engine);
         std::thread::sleep(Duration::from_millis(50));
         found.push(engine.drain().unwrap());
@@ -154,12 +127,10 @@ fn arrivals_without_a_row_are_not_late() {
 
 #[test]
 fn a_deck_ends_when_the_first_of_its_data_sets_runs_out() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[data.n]\nrange = [1, 10]\ndeal = 'once'\n[[operation]]\nname = 'look'\nsearch = '(a=b)'\nbase = 'cn={n},o=x'
       [[operation]]\nname = 'compare'\ncompare = 'cn=a,o=x'\nentry = { sn = 'a' }";
-    let mut engine = start(&responder, text, &json!({}));
-    engine.start_lanes("mix", 3).unwrap();
+    let mut engine = responder.job(text).start(3);
     let found = to_the_end(&mut engine);
     assert_eq!(row(&found, "look", "search").0, 10);
     // Each pair of cards has one card of each kind. Each of the three users may still hold a card.
@@ -171,32 +142,24 @@ fn a_deck_ends_when_the_first_of_its_data_sets_runs_out() {
     engine.stop(Duration::from_secs(5)).unwrap();
 }
 
-/// The names of requested entries, each with its connection, in order of arrival.
-fn asked(responder: &Responder) -> Vec<(String, u64)> {
-    let messages = responder.seen.messages.lock().unwrap();
-    let over = responder.seen.over.lock().unwrap();
-    let name = |message: &Vec<u8>| match Request::decode(message).unwrap().operation {
-        Operation::Modify(modify) => Some(String::from_utf8_lossy(modify.dn).into_owned()),
-        Operation::Compare(compare) => Some(String::from_utf8_lossy(compare.dn).into_owned()),
-        _ => None,
-    };
-    messages.iter().zip(over.iter()).filter_map(|(message, over)| Some((name(message)?, *over))).collect()
+/// The names of changed and compared entries with their connections, in order of arrival.
+fn asked(responder: &Responder) -> Vec<(u64, String)> {
+    let is_asked =
+        |operation: &Operation<'_>| matches!(operation, Operation::Modify(_) | Operation::Compare(_));
+    responder.requests_over(|operation| is_asked(operation).then(|| entry_name(operation)))
 }
 
 #[test]
 fn one_user_at_a_time_has_an_exclusive_row_and_other_users_wait_idle() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |_, _| Do::Slowly(1));
-    let mut engine = start(&responder, &exclusive(3), &json!({}));
-    engine.start_lanes("mix", 12).unwrap();
+    let responder = Responder::start(&people(Profile::Paper, 1), |_, _| Do::Slowly(1));
+    let mut engine = responder.job(&exclusive(3)).start(12);
     assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
     let snapshot = engine.drain().unwrap();
     let waited_ns = snapshot.row_wait_ns;
     let mut totals = Totals::default();
     totals.add(snapshot);
-    let last = engine.stop(Duration::from_secs(5)).unwrap();
-    assert_eq!(last.lanes, 0);
-    totals.add(last);
+    let totals = totals.stop(&mut engine);
+    assert_eq!(totals.lanes, 0);
     // Each wait is counted from its start to the end of the test.
     assert!(waited_ns > 0 && waited_ns <= totals.waiting_ns + 12 * 10_000_000, "{waited_ns} {totals:?}");
     assert!(totals.kinds().is_empty(), "{totals:?}");
@@ -204,7 +167,7 @@ fn one_user_at_a_time_has_an_exclusive_row_and_other_users_wait_idle() {
     let asked = asked(&responder);
     for row in 1..=3 {
         let name = format!("cn={row},o=x");
-        let of: Vec<_> = asked.iter().filter(|(asked, _)| *asked == name).map(|(_, over)| over).collect();
+        let of: Vec<_> = asked.iter().filter(|(_, asked)| *asked == name).map(|(over, _)| over).collect();
         assert!(of.len() > 10, "{asked:?}");
         assert!(of.chunks_exact(2).all(|pair| pair[0] == pair[1]), "{name} was had by two: {asked:?}");
     }
@@ -212,13 +175,9 @@ fn one_user_at_a_time_has_an_exclusive_row_and_other_users_wait_idle() {
 
 #[test]
 fn a_returned_row_goes_at_once_to_the_lane_that_has_waited_longest() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
-    let mut engine = start(&responder, &exclusive(1), &json!({}));
-    engine.start_lanes("mix", 3).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 60));
-    engine.stop(Duration::from_secs(5)).unwrap();
-    let over: Vec<_> = asked(&responder).into_iter().map(|(_, over)| over).collect();
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    responder.job(&exclusive(1)).run_until(3, responder.has_answered(op::COMPARE_REQUEST, 60));
+    let over: Vec<_> = asked(&responder).into_iter().map(|(over, _)| over).collect();
     // One lane sends a change and then its compare. The first turns are skipped, because the first lane may
     // begin again before the other lanes start.
     let over: Vec<_> = over.chunks_exact(2).map(|pair| pair[0]).skip(20).take(30).collect();
@@ -227,38 +186,30 @@ fn a_returned_row_goes_at_once_to_the_lane_that_has_waited_longest() {
 
 #[test]
 fn a_row_with_an_unanswered_change_is_not_dealt_again() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::MODIFY_REQUEST => Do::Never,
-        _ => Do::Right,
-    });
-    let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
-    engine.start_lanes("mix", 5).unwrap();
+    let responder = Responder::only(&people(Profile::Paper, 1), op::MODIFY_REQUEST, Do::Never);
+    let mut engine = responder.job(&exclusive(3)).with(json!({"timeout_ms": 30})).start(5);
     // When the last row is lost, the users who wait for a row end.
     let snapshots = to_the_end(&mut engine);
-    let mut names: Vec<_> = asked(&responder).into_iter().map(|(name, _)| name).collect();
+    let mut names: Vec<_> = asked(&responder).into_iter().map(|(_, name)| name).collect();
     names.sort_unstable();
     assert_eq!(names, rows(1..=3));
-    assert!(snapshots.iter().any(|each| each.row_wait_ns > 0));
+    assert!(snapshots.iter().any(|snapshot| snapshot.row_wait_ns > 0));
     let last = engine.stop(Duration::from_secs(5)).unwrap();
     assert_eq!((last.lanes, last.lost_rows), (0, 3));
 }
 
 #[test]
 fn lost_rows_are_counted_and_only_the_remaining_rows_are_dealt_again() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, number| match tag {
+    let responder = Responder::start(&people(Profile::Paper, 1), |tag, number| match tag {
         op::MODIFY_REQUEST if number == 0 => Do::Never,
         _ => Do::Right,
     });
-    let mut engine = start(&responder, &exclusive(3), &json!({"timeout_ms": 30}));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::COMPARE_REQUEST) >= 20));
-    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    let job = responder.job(&exclusive(3)).with(json!({"timeout_ms": 30}));
+    let [last] = job.run_until(1, responder.has_answered(op::COMPARE_REQUEST, 20));
     assert_eq!((last.lost_rows, last.without_row), (1, 0));
     let asked = asked(&responder);
-    let lost = &asked[0].0;
-    assert_eq!(asked.iter().filter(|(name, _)| name == lost).count(), 1);
+    let lost = &asked[0].1;
+    assert_eq!(asked.iter().filter(|(_, name)| name == lost).count(), 1);
 }
 
 const REFUSED: Do = Do::Code(ResultCode::INVALID_CREDENTIALS);
@@ -268,19 +219,13 @@ const LOGIN: &str = "[connection.main]\nper = 'iteration'\n[data.n]\nrange = [1,
 /// Runs logins, and returns the names of users. `refused` selects requests by number, and `how` is the answer
 /// to the selected requests.
 fn logged_in(expected: &str, how: Do, refused: fn(u64) -> bool) -> Vec<String> {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, move |tag, number| match tag {
+    let responder = Responder::start(&people(Profile::Paper, 1), move |tag, number| match tag {
         op::BIND_REQUEST if refused(number) => how,
         _ => Do::Right,
     });
-    let mut engine = start(&responder, &format!("{LOGIN}{expected}"), &json!({"timeout_ms": 500}));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 30));
-    engine.stop(Duration::from_secs(5)).unwrap();
-    seen(&responder, |operation| {
-        let Operation::Bind(bind) = operation else { return None };
-        Some(String::from_utf8_lossy(bind.name).into_owned())
-    })
+    let job = responder.job(&format!("{LOGIN}{expected}")).with(json!({"timeout_ms": 500}));
+    job.run_until(1, responder.has_answered(op::BIND_REQUEST, 30));
+    responder.names(op::BIND_REQUEST)
 }
 
 #[test]
@@ -296,13 +241,7 @@ fn a_row_with_a_refused_or_unanswered_bind_is_not_dealt_again() {
 #[test]
 fn a_row_with_an_unsent_bind_is_dealt_again() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": closed.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": LOGIN, "worker": 0, "of": 1}],
-    });
-    let mut engine =
-        Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).unwrap();
-    engine.start_lanes("mix", 3).unwrap();
+    let mut engine = Job::directory(closed, LOGIN).start(3);
     let mut snapshots = Vec::new();
     assert!(eventually(|| {
         snapshots.push(engine.drain().unwrap());
@@ -321,26 +260,15 @@ fn a_row_with_an_expected_bind_refusal_is_dealt_again() {
 
 #[test]
 fn a_row_that_was_only_read_is_dealt_again() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::COMPARE_REQUEST => Do::Never,
-        _ => Do::Right,
-    });
-    let mut engine = start(&responder, &exclusive(1), &json!({"timeout_ms": 30}));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= 3));
-    engine.stop(Duration::from_secs(5)).unwrap();
+    let responder = Responder::only(&people(Profile::Paper, 1), op::COMPARE_REQUEST, Do::Never);
+    let job = responder.job(&exclusive(1)).with(json!({"timeout_ms": 30}));
+    job.run_until(1, responder.has_answered(op::MODIFY_REQUEST, 3));
 }
 
 #[test]
 fn fewer_exclusive_rows_than_threads_are_refused() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"}, "threads": 3,
-        "scenarios": [{"name": "mix", "text": exclusive(5), "of": 2}],
-    });
-    let problem = Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new()).err();
-    let problem = problem.unwrap().to_string();
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let job = responder.job(&exclusive(5)).with(json!({"threads": 3}));
+    let problem = job.scenario(json!({"of": 2})).refusal();
     assert!(problem.contains("data.n: has 5 rows for 6 threads, each of which needs one of its own"));
 }

@@ -10,33 +10,11 @@ use serde_json::json;
 use wire::ldap::{ResultCode, op};
 
 use super::closed_form;
-use super::harness::{LOOKUP, Totals, config, eventually, lookups, people, run_until, session, start};
+use super::harness::{LOOKUP, Totals, eventually, lookups, people, run_until, session};
 use super::responder::{Do, Responder};
 
 const RATE: f64 = 1_000.0;
 const STALL: Duration = Duration::from_millis(200);
-
-/// Ends the window; later results of its arrivals count as late.
-fn cut(engine: &mut Engine, window: &mut Totals) -> u64 {
-    let snapshot = engine.cut().unwrap();
-    let end_ns = snapshot.t1_ns;
-    window.add(Snapshot { late: Vec::new(), older: Vec::new(), ..snapshot });
-    end_ns
-}
-
-/// Adds late results until no result of the window is missing.
-fn add_late(engine: &mut Engine, window: &mut Totals) {
-    for _ in 0..2_000 {
-        std::thread::sleep(Duration::from_millis(5));
-        let snapshot = engine.drain().unwrap();
-        let owed = snapshot.owed;
-        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
-        if owed == 0 {
-            return;
-        }
-    }
-    panic!("something was due in the window and never ended: {window:?}");
-}
 
 fn due_between(pace: &Pace, start_ns: u64, end_ns: u64) -> u64 {
     pace.first_at(end_ns) - pace.first_at(start_ns)
@@ -44,13 +22,9 @@ fn due_between(pace: &Pace, start_ns: u64, end_ns: u64) -> u64 {
 
 /// A target, and lanes that have begun lookups at [`RATE`].
 fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": RATE});
-    let mut engine = start(&config, Some(&people));
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let mut engine = responder.job(&lookups(1_000_000)).rate(RATE).start(lanes);
     let pace = engine.pace().unwrap();
-    engine.start_lanes("p", lanes).unwrap();
     let mut warm = Totals::default();
     run_until(&mut engine, &mut warm, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
     (responder, engine, pace)
@@ -65,28 +39,28 @@ fn arrivals_delayed_over_an_edge_of_a_window_stay_in_their_window() {
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
         let mut start_ns = 0;
         if before_ms == 0 {
-            start_ns = cut(&mut engine, &mut ramp);
+            (start_ns, _) = ramp.cut(&mut engine);
             std::thread::sleep(Duration::from_millis(100));
         }
         let shut_ns = now_ns();
         responder.gate.shut();
         std::thread::sleep(Duration::from_millis(before_ms));
         if before_ms > 0 {
-            start_ns = cut(&mut engine, &mut ramp);
+            (start_ns, _) = ramp.cut(&mut engine);
         }
         std::thread::sleep(STALL);
         let mut end_ns = 0;
         if before_ms == 0 {
-            end_ns = cut(&mut engine, &mut window);
+            (end_ns, _) = window.cut(&mut engine);
         }
         let opens_ns = now_ns();
         responder.gate.open();
         if before_ms > 0 {
             std::thread::sleep(Duration::from_millis(within_ms));
             window.add(Snapshot { late: Vec::new(), older: Vec::new(), ..engine.drain().unwrap() });
-            end_ns = cut(&mut engine, &mut window);
+            (end_ns, _) = window.cut(&mut engine);
         }
-        add_late(&mut engine, &mut window);
+        window.finish(&mut engine);
         let lookup = window.of("lookup");
         assert_eq!(lookup.clock(Clock::Latency).len(), due_between(&pace, start_ns, end_ns));
         let (first, n) = (pace.first_at(start_ns), lookup.count);
@@ -97,7 +71,6 @@ fn arrivals_delayed_over_an_edge_of_a_window_stay_in_their_window() {
         let least = STALL.as_secs_f64() - 1.0 / RATE;
         let longest = lookup.clock(Clock::Latency).max();
         assert!(longest as f64 >= least * 1e9, "{longest} ns");
-        engine.stop(Duration::from_secs(5)).unwrap();
     }
 }
 
@@ -108,30 +81,28 @@ fn a_window_within_a_stall_has_exactly_the_arrivals_due_in_the_window() {
     // Both the arrivals before the window and the arrivals of the window are served after the window.
     responder.gate.shut();
     std::thread::sleep(STALL);
-    let start_ns = cut(&mut engine, &mut ramp);
+    let (start_ns, _) = ramp.cut(&mut engine);
     std::thread::sleep(STALL);
-    let snapshot = engine.cut().unwrap();
-    let (end_ns, owed) = (snapshot.t1_ns, snapshot.owed);
+    let (end_ns, owed) = window.cut(&mut engine);
     let due = due_between(&pace, start_ns, end_ns);
-    assert_eq!((owed, snapshot.steps.len()), (due, 0));
+    assert_eq!((owed, window.steps.len()), (due, 0));
     responder.gate.open();
-    add_late(&mut engine, &mut window);
+    window.finish(&mut engine);
     assert_eq!(window.count("lookup"), due);
-    engine.stop(Duration::from_secs(5)).unwrap();
 }
 
 #[test]
 fn an_example_belongs_to_the_window_of_its_failure() {
-    let people = people(Profile::Small, 50);
     let kind = Arc::new(AtomicU64::new(0));
     let now = kind.clone();
-    let responder = Responder::start(&people, move |tag, _| match (tag, now.load(Ordering::SeqCst)) {
-        (op::SEARCH_REQUEST, 0) => Do::SomebodyElse,
-        (op::SEARCH_REQUEST, _) => Do::Code(ResultCode::BUSY),
-        _ => Do::Right,
+    let responder = Responder::start(&people(Profile::Small, 50), move |tag, _| {
+        match (tag, now.load(Ordering::SeqCst)) {
+            (op::SEARCH_REQUEST, 0) => Do::SomebodyElse,
+            (op::SEARCH_REQUEST, _) => Do::Code(ResultCode::BUSY),
+            _ => Do::Right,
+        }
     });
-    let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
-    engine.start_lanes("p", 1).unwrap();
+    let mut engine = responder.job(&lookups(1_000_000)).start(1);
     let mut before = Totals::default();
     run_until(&mut engine, &mut before, |totals| totals.failed("lookup") > 3);
     // The lookup under way at the window's end fails with one kind of failure, and every later lookup with
@@ -146,7 +117,7 @@ fn an_example_belongs_to_the_window_of_its_failure() {
     assert!(eventually(|| seen() > so_far + 20));
     let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
     for (steps, kind) in [(&snapshot.late, "wrong-answer"), (&snapshot.steps, "result:busy")] {
-        let lookup = steps.iter().find(|each| &*each.step == "lookup").unwrap();
+        let lookup = steps.iter().find(|row| &*row.step == "lookup").unwrap();
         let kinds: Vec<_> = lookup.examples.iter().map(|(kind, _)| kind.as_str()).collect();
         assert_eq!(kinds, [kind]);
     }
@@ -154,40 +125,35 @@ fn an_example_belongs_to_the_window_of_its_failure() {
 
 #[test]
 fn operations_of_a_closed_schedule_belong_to_the_window_of_their_begin() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, &lookups(1_000_000)), Some(&people));
-    engine.start_lanes("p", 3).unwrap();
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let mut engine = responder.job(&lookups(1_000_000)).start(3);
     let mut window = Totals::default();
     run_until(&mut engine, &mut window, |totals| totals.count("lookup") > 100);
     responder.gate.shut();
     std::thread::sleep(STALL);
-    cut(&mut engine, &mut window);
+    window.cut(&mut engine);
     assert_eq!((window.in_flight, window.backlog), (3, 0));
     let longer =
         |window: &Totals| window.of("lookup").clock(Clock::Service).count_between(100_000_000, u64::MAX >> 1);
     // On a busy machine some earlier operations may have lasted 100 ms, too.
     let before = longer(&window);
     responder.gate.open();
-    add_late(&mut engine, &mut window);
+    window.finish(&mut engine);
     assert_eq!(longer(&window) - before, 3);
-    engine.stop(Duration::from_secs(5)).unwrap();
 }
 
 #[test]
 fn an_unanswered_arrival_is_censored_from_its_due_time() {
     let (responder, mut engine, pace) = at_work(2);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
-    let start_ns = cut(&mut engine, &mut ramp);
+    let (start_ns, _) = ramp.cut(&mut engine);
     responder.gate.shut();
     std::thread::sleep(STALL);
-    let end_ns = cut(&mut engine, &mut window);
+    let (end_ns, _) = window.cut(&mut engine);
     assert!(window.backlog + window.in_flight > 150, "{window:?}");
-    let mut last = engine.stop(Duration::ZERO).unwrap();
+    let last = engine.stop(Duration::ZERO).unwrap();
     let given_up_ns = last.t1_ns;
-    last.steps.clear();
-    last.older.clear();
-    window.add(last);
+    window.add_late(last);
     responder.gate.open();
     let lookup = window.of("lookup");
     assert_eq!(lookup.count, due_between(&pace, start_ns, end_ns));
@@ -202,13 +168,9 @@ fn an_unanswered_arrival_is_censored_from_its_due_time() {
 
 #[test]
 fn an_arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let text = session(1, &[LOOKUP]).replace("name = 'p'", "name = 'p'\ncounts = 'lookup'");
-    let mut config = config(responder.address, &text);
-    config["schedule"] = json!({"kind": "open", "rate": RATE});
-    let mut engine = start(&config, Some(&people));
-    engine.start_lanes("p", 4).unwrap();
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let text = session(1, &[LOOKUP]).replace("name = 'mix'", "name = 'mix'\ncounts = 'lookup'");
+    let mut engine = responder.job(&text).rate(RATE).start(4);
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("lookup") > 20);
     responder.gate.shut();
@@ -229,25 +191,21 @@ fn an_arrival_whose_connection_is_being_opened_at_the_stop_is_answered() {
 
 #[test]
 fn timeouts_are_censored_at_the_timeout_or_later_whatever_their_share() {
-    let people = people(Profile::Small, 50);
     for every in [200, 50] {
-        let responder = Responder::start(&people, move |tag, n| match (tag, n % every) {
+        let responder = Responder::start(&people(Profile::Small, 50), move |tag, n| match (tag, n % every) {
             (wire::ldap::op::SEARCH_REQUEST, 7) => Do::Never,
             _ => Do::Right,
         });
-        let mut config = config(responder.address, &lookups(1_000_000));
-        config["schedule"] = json!({"kind": "open", "rate": RATE});
-        config["timeout_ms"] = 500.into();
-        let mut engine = start(&config, Some(&people));
+        let mut engine =
+            responder.job(&lookups(1_000_000)).rate(RATE).with(json!({"timeout_ms": 500})).engine();
         let pace = engine.pace().unwrap();
-        engine.start_lanes("p", 16).unwrap();
+        engine.start_lanes("mix", 16).unwrap();
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
         run_until(&mut engine, &mut ramp, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
-        let start_ns = cut(&mut engine, &mut ramp);
+        let (start_ns, _) = ramp.cut(&mut engine);
         std::thread::sleep(Duration::from_millis(1_200));
-        let end_ns = cut(&mut engine, &mut window);
-        add_late(&mut engine, &mut window);
-        engine.stop(Duration::from_secs(5)).unwrap();
+        let (end_ns, _) = window.cut(&mut engine);
+        window.finish(&mut engine);
         let lookup = window.of("lookup");
         assert_eq!(lookup.count, due_between(&pace, start_ns, end_ns));
         let censored = lookup.clock(Clock::Censored);

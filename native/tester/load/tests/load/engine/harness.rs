@@ -1,29 +1,12 @@
-//! Starting engines, and adding up their reports.
+//! Steps of scenarios, and the results of engines.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use load::{Clock, Counter, Engine, Snapshot, StartError, Tables};
-use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
-use serde_json::{Value, json};
+use load::{Clock, Counter, Engine, Snapshot};
 
-const POOLS: &str = include_str!("../../../../../shared/people/tests/data/three.pools");
-
-pub fn people(profile: Profile, size: u64) -> Arc<Population> {
-    let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();
-    let spec = Spec {
-        seed: 1997,
-        size,
-        profile,
-        locales,
-        base: DEFAULT_BASE.to_owned(),
-        passwords: Passwords::default(),
-    };
-    Arc::new(Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap())
-}
+pub use crate::job::people;
 
 /// A lookup whose answer must be right to the last value.
 pub const LOOKUP: &str =
@@ -41,26 +24,10 @@ pub const RETRIEVE: &str = "{ name = 'retrieve', search = '(objectClass=RTPerson
 
 /// Connect, bind, unbind.
 pub const CYCLE: &str =
-    "connection.main.per = 'step'\n[[operation]]\nname = 'p'\nstep = [{ name = 'bind', bind = '' }]";
+    "connection.main.per = 'step'\n[[operation]]\nname = 'mix'\nstep = [{ name = 'bind', bind = '' }]";
 
 /// The data sets that steps refer to.
 const PEOPLE: [(&str, &str); 2] = [("person", "people = 'seeded'"), ("newcomer", "people = 'new'")];
-
-/// A configuration for a target with one scenario called `p`.
-pub fn config(target: SocketAddr, text: &str) -> Value {
-    json!({
-        "target": {"host": target.ip().to_string(), "port": target.port(), "base": DEFAULT_BASE},
-        "scenarios": [{"name": "p", "text": text}]
-    })
-}
-
-/// A configuration for a target with one scenario called `mix` without people of the population.
-pub fn mix(target: SocketAddr, text: &str) -> Value {
-    json!({
-        "target": {"host": target.ip().to_string(), "port": target.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}]
-    })
-}
 
 /// A file of one operation over an anonymous connection with the lifetime `per`.
 fn anonymous(per: &str, steps: &str) -> String {
@@ -69,7 +36,7 @@ fn anonymous(per: &str, steps: &str) -> String {
     let named = PEOPLE.iter().filter(|(name, _)| steps.contains(name));
     let data: String = named.map(|(name, rows)| format!("data.{name}.{rows}\n")).collect();
     format!(
-        "connection.main = {{ per = {per}, bind = '' }}\n{data}[[operation]]\nname = 'p'\nstep = [{steps}]"
+        "connection.main = {{ per = {per}, bind = '' }}\n{data}[[operation]]\nname = 'mix'\nstep = [{steps}]"
     )
 }
 
@@ -87,42 +54,33 @@ pub fn lookups(times: u64) -> String {
     counted(times, LOOKUP)
 }
 
-pub fn start(config: &Value, people: Option<&Arc<Population>>) -> Engine {
-    try_start(config, people).unwrap_or_else(|error| panic!("{error}"))
-}
-
-pub fn try_start(config: &Value, people: Option<&Arc<Population>>) -> Result<Engine, StartError> {
-    Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned(), None, &Tables::new())
-}
-
-/// Runs `lanes` lanes for `ms` milliseconds; on a busy machine until every lane could complete some steps, or
-/// an opening step failed.
-pub fn run(config: &Value, people: Option<&Arc<Population>>, lanes: u64, ms: u64) -> Totals {
-    let mut engine = start(config, people);
-    engine.start_lanes("p", lanes).unwrap();
-    std::thread::sleep(Duration::from_millis(ms));
-    let mut totals = Totals::default();
-    totals.add(engine.drain().unwrap());
-    let begun = Instant::now();
-    let is_opening = |step: &str| ["connect", "bind"].contains(&step);
-    while totals.steps.iter().all(|(step, total)| total.count < 5 * lanes || is_opening(step))
-        && ["connect", "bind", "sequence"].iter().all(|step| totals.failed(step) == 0)
-        && begun.elapsed() < Duration::from_secs(5)
-    {
-        std::thread::sleep(Duration::from_millis(5));
-        totals.add(engine.drain().unwrap());
-    }
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
-    totals
-}
-
-/// Waits until the condition holds, at most ten seconds.
+/// Waits until the condition holds, at most half a minute.
 pub fn eventually(mut happened: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !happened() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(5));
     }
     happened()
+}
+
+/// Starts and stops random numbers of lanes for some turns, and drains after each turn; returns all results and
+/// the number of running lanes.
+pub fn start_and_stop(engine: &mut Engine, turns: u64, longest_turn: Duration) -> (Totals, u64) {
+    let (mut totals, mut running, mut rng) = (Totals::default(), 0, fastrand::Rng::with_seed(3));
+    for _ in 0..turns {
+        if running == 0 || rng.bool() {
+            let more = rng.u64(1..9);
+            engine.start_lanes("mix", more).unwrap();
+            running += more;
+        } else {
+            let fewer = rng.u64(1..=running);
+            engine.stop_lanes("mix", fewer).unwrap();
+            running -= fewer;
+        }
+        std::thread::sleep(longest_turn.mul_f64(rng.f64()));
+        totals.add(engine.drain().unwrap());
+    }
+    (totals, running)
 }
 
 pub fn run_until(engine: &mut Engine, totals: &mut Totals, done: impl Fn(&Totals) -> bool) {
@@ -132,6 +90,26 @@ pub fn run_until(engine: &mut Engine, totals: &mut Totals, done: impl Fn(&Totals
         std::thread::sleep(Duration::from_millis(5));
         totals.add(engine.drain().unwrap());
     }
+}
+
+/// The count and the failures of a row.
+pub fn row(snapshots: &[Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
+    let steps = snapshots.iter().flat_map(|snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older]);
+    let steps = steps.flatten().filter(|row| &*row.program == program && &*row.step == step);
+    let count = steps.clone().map(|row| row.count).sum();
+    (count, steps.flat_map(|row| row.failures.iter().cloned()).collect())
+}
+
+/// The failures of all rows.
+pub fn failures(snapshots: &[Snapshot]) -> Vec<(String, u64)> {
+    let steps = snapshots.iter().flat_map(|snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older]);
+    steps.flatten().flat_map(|row| row.failures.iter().cloned()).collect()
+}
+
+/// The texts of all examples of failures.
+pub fn examples(snapshots: &[Snapshot]) -> Vec<String> {
+    let steps = snapshots.iter().flat_map(|snapshot| &snapshot.steps);
+    steps.flat_map(|step| &step.examples).map(|(_, text)| text.clone()).collect()
 }
 
 /// The sum of snapshots.
@@ -220,6 +198,37 @@ impl Totals {
                 total.clocks[clock.index()].add(step.clock(clock)).unwrap();
             }
         }
+    }
+
+    /// Adds the results of the engine up to its stop.
+    pub fn stop(mut self, engine: &mut Engine) -> Self {
+        self.add(engine.stop(Duration::from_secs(5)).unwrap());
+        self
+    }
+
+    /// Ends a window, whose later results count as late; returns its end and the number of owed results.
+    pub fn cut(&mut self, engine: &mut Engine) -> (u64, u64) {
+        let snapshot = engine.cut().unwrap();
+        let (end_ns, owed) = (snapshot.t1_ns, snapshot.owed);
+        self.add(Snapshot { late: Vec::new(), older: Vec::new(), ..snapshot });
+        (end_ns, owed)
+    }
+
+    /// Adds the late results of a window.
+    pub fn add_late(&mut self, snapshot: Snapshot) {
+        self.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
+    }
+
+    /// Adds late results of a window until none is owed, and stops the engine.
+    pub fn finish(&mut self, engine: &mut Engine) {
+        let mut owed = 1;
+        assert!(eventually(|| {
+            let snapshot = engine.drain().unwrap();
+            owed = snapshot.owed;
+            self.add_late(snapshot);
+            owed == 0
+        }));
+        self.add_late(engine.stop(Duration::from_secs(5)).unwrap());
     }
 
     /// Little's law holds to the rounding of histograms, at most a thousandth.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use load::{Engine, Tables};
 use people::Profile;
 use serde_json::{Value, json};
 use wire::ldap::{ResultCode, op};
@@ -23,16 +22,8 @@ fn run(log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
 }
 
 fn run_text(text: &str, log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, rule);
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "log": if log.is_null() { json!({"most": 0}) } else { log.clone() },
-        "scenarios": [{"name": "mix", "text": text}],
-    });
-    let config = serde_json::from_value(config).unwrap();
-    let mut engine = Engine::start(config, None, None, &Tables::new()).unwrap_or_else(|e| panic!("{e}"));
-    engine.start_lanes("mix", 1).unwrap();
+    let responder = Responder::start(&people(Profile::Paper, 1), rule);
+    let mut engine = responder.job(text).with(json!({"log": log})).start(1);
     assert!(eventually(|| responder.seen.answered(op::DELETE_REQUEST) >= 4));
     let first = engine.drain().unwrap();
     assert!(eventually(|| responder.seen.answered(op::DELETE_REQUEST) >= 8));
@@ -42,12 +33,12 @@ fn run_text(text: &str, log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
 
 #[test]
 fn the_first_failure_of_each_operation_is_logged_with_its_row_but_no_secret() {
-    let found = run(&json!({"most": 3}), |tag, _| match tag {
+    let lines = run(&json!({"most": 3}), |tag, _| match tag {
         op::MODIFY_REQUEST => Do::Echo,
         op::DELETE_REQUEST => Do::Code(ResultCode::NO_SUCH_OBJECT),
         _ => Do::Right,
     });
-    let of = |name: &str| found.iter().map(|each| each[name].clone()).collect::<Vec<_>>();
+    let of = |name: &str| lines.iter().map(|line| line[name].clone()).collect::<Vec<_>>();
     // Deletes fail too, but their operations have failed before.
     assert_eq!(of("step"), ["modify"; 3]);
     assert_eq!((of("operation")[0].clone(), of("user")[0].clone()), (json!("own"), json!(1)));
@@ -59,7 +50,7 @@ fn the_first_failure_of_each_operation_is_logged_with_its_row_but_no_secret() {
     assert_eq!(kind, format!("result:{}", of("code")[0].as_str().unwrap()));
     // The server repeats the request.
     assert!(of("diagnostic")[0].as_str().unwrap().contains("{account"), "{:?}", of("diagnostic")[0]);
-    assert!(!format!("{found:?}").contains("s3cret"), "{found:?}");
+    assert!(!format!("{lines:?}").contains("s3cret"), "{lines:?}");
 }
 
 #[test]
@@ -78,43 +69,43 @@ fn a_filter_is_logged_without_the_values_of_secret_attributes() {
     ];
     for (filter, shown) in filters {
         let text = TEXT.replace("(uid=a)", filter);
-        let found = run_text(&text, &json!({"most": 1, "all": true}), |_, _| Do::Right);
-        assert_eq!(found[0]["asked"], format!("search {shown:?}"));
-        let found = run_text(&text, &json!({"most": 1}), |tag, _| match tag {
+        let lines = run_text(&text, &json!({"most": 1, "all": true}), |_, _| Do::Right);
+        assert_eq!(lines[0]["asked"], format!("search {shown:?}"));
+        let lines = run_text(&text, &json!({"most": 1}), |tag, _| match tag {
             op::SEARCH_REQUEST => Do::Echo,
             _ => Do::Right,
         });
         assert!(
-            !format!("{found:?}").contains("s3cret") && !format!("{found:?}").contains("lit5"),
-            "{found:?}"
+            !format!("{lines:?}").contains("s3cret") && !format!("{lines:?}").contains("lit5"),
+            "{lines:?}"
         );
     }
 }
 
 #[test]
 fn a_request_without_an_answer_is_logged() {
-    let found = run(&json!({"most": 1}), |tag, n| match (tag, n) {
+    let lines = run(&json!({"most": 1}), |tag, n| match (tag, n) {
         (op::SEARCH_REQUEST, 0) => Do::Close,
         _ => Do::Right,
     });
-    let kinds: Vec<_> = found.iter().map(|each| (each["step"].clone(), each["kind"].clone())).collect();
+    let kinds: Vec<_> = lines.iter().map(|line| (line["step"].clone(), line["kind"].clone())).collect();
     assert_eq!(kinds, [(json!("search"), json!("closed"))]);
-    assert_eq!((&found[0]["code"], &found[0]["diagnostic"]), (&Value::Null, &Value::Null));
+    assert_eq!((&lines[0]["code"], &lines[0]["diagnostic"]), (&Value::Null, &Value::Null));
 }
 
 #[test]
 fn a_log_of_all_operations_has_right_answers_and_captured_values() {
-    let found = run(&json!({"most": 4, "all": true}), |_, _| Do::Right);
-    let steps: Vec<_> = found.iter().map(|each| each["step"].as_str().unwrap()).collect();
+    let lines = run(&json!({"most": 4, "all": true}), |_, _| Do::Right);
+    let steps: Vec<_> = lines.iter().map(|line| line["step"].as_str().unwrap()).collect();
     assert_eq!(steps, ["search", "modify", "delete", "search"]);
-    assert_eq!((&found[0]["kind"], &found[0]["code"]), (&Value::Null, &json!("success")));
-    assert_eq!(found[0]["said"], "1 entries, success");
-    assert_eq!(found[0]["rest"], "base=\"o=x\" scope=sub");
-    assert!(found[0]["captured"]["found"].as_str().unwrap().contains('='), "{:?}", found[0]);
-    assert!(found.iter().all(|each| each["ms"].as_f64().unwrap() > 0.0), "{found:?}");
+    assert_eq!((&lines[0]["kind"], &lines[0]["code"]), (&Value::Null, &json!("success")));
+    assert_eq!(lines[0]["said"], "1 entries, success");
+    assert_eq!(lines[0]["rest"], "base=\"o=x\" scope=sub");
+    assert!(lines[0]["captured"]["found"].as_str().unwrap().contains('='), "{:?}", lines[0]);
+    assert!(lines.iter().all(|line| line["ms"].as_f64().unwrap() > 0.0), "{lines:?}");
 }
 
 #[test]
 fn without_the_log_setting_nothing_is_logged() {
-    assert_eq!(run(&Value::Null, |_, _| Do::Code(ResultCode::BUSY)), Vec::<Value>::new());
+    assert_eq!(run(&json!({"most": 0}), |_, _| Do::Code(ResultCode::BUSY)), Vec::<Value>::new());
 }

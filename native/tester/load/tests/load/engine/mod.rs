@@ -4,12 +4,12 @@
 mod accounting;
 mod adds;
 mod answers;
-pub mod closed_form;
+mod closed_form;
 mod connections;
 mod crowd;
 mod deals;
 mod edges;
-mod freeze;
+pub mod freeze;
 pub mod gate;
 pub mod harness;
 mod listing;

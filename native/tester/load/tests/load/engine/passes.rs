@@ -4,23 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use load::{Clock, Counter, Engine, Snapshot, Tables};
+use load::{Clock, Counter};
 use people::Profile;
-use serde_json::{Value, json};
+use serde_json::json;
 use wire::ldap::op;
 
-use super::harness::{Totals, eventually, people, run_until};
+use super::harness::{Totals, people, run_until};
 use super::responder::{Do, Responder};
-
-fn start(responder: &Responder, text: &str, more: &Value) -> Engine {
-    let mut config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": text}],
-    });
-    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    Engine::start(serde_json::from_value(config).unwrap(), None, None, &Tables::new())
-        .unwrap_or_else(|problem| panic!("{problem}"))
-}
 
 /// An operation of a search, the steps `between`, and a compare.
 fn two_steps(head: &str, between: &str) -> String {
@@ -28,31 +18,6 @@ fn two_steps(head: &str, between: &str) -> String {
         "[[operation]]\nname = 'o'\n{head}step = [{{ name = 'find', search = '(uid=a)' }}, {between}\
          {{ name = 'ask', compare = 'cn=a,o=x', entry = {{ sn = 'a' }} }}]"
     )
-}
-
-fn even(rate: u64) -> Value {
-    json!({"schedule": {"kind": "open", "rate": rate, "arrivals": "even"}})
-}
-
-/// Ends a window; later results of its operations count as late.
-fn cut(engine: &mut Engine, window: &mut Totals) -> (u64, u64) {
-    let snapshot = engine.cut().unwrap();
-    let (end_ns, owed) = (snapshot.t1_ns, snapshot.owed);
-    window.add(Snapshot { late: Vec::new(), older: Vec::new(), ..snapshot });
-    (end_ns, owed)
-}
-
-/// Adds late results of the window until none is owed, and at the end of the test the remaining results.
-fn to_the_end(engine: &mut Engine, window: &mut Totals) {
-    let mut owed = 1;
-    assert!(eventually(|| {
-        let snapshot = engine.drain().unwrap();
-        owed = snapshot.owed;
-        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
-        owed == 0
-    }));
-    let last = engine.stop(Duration::from_secs(5)).unwrap();
-    window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..last });
 }
 
 /// A target that answers all requests; once the flag is set, it does not answer compares.
@@ -71,17 +36,16 @@ fn a_hanging_operation_of_a_closed_schedule_is_in_the_window_of_its_begin() {
     for pool in ["", "connection.main.pool = 4\n"] {
         let (responder, hangs) = hanging();
         let text = format!("{pool}{}", two_steps("", ""));
-        let mut engine = start(&responder, &text, &json!({"timeout_ms": 400}));
-        engine.start_lanes("mix", 4).unwrap();
+        let mut engine = responder.job(&text).with(json!({"timeout_ms": 400})).start(4);
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
         run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") > 8);
-        cut(&mut engine, &mut ramp);
+        ramp.cut(&mut engine);
         std::thread::sleep(Duration::from_millis(100));
         hangs.store(true, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(100));
-        let (_, owed) = cut(&mut engine, &mut window);
+        let (_, owed) = window.cut(&mut engine);
         assert_eq!(owed, 4, "{pool}");
-        to_the_end(&mut engine, &mut window);
+        window.finish(&mut engine);
         let sequence = window.of("sequence");
         assert_eq!((sequence.failures.values().sum::<u64>(), window.failed("ask")), (4, 4), "{window:?}");
         let censored = sequence.clock(Clock::Censored);
@@ -97,14 +61,13 @@ fn a_hanging_operation_of_a_closed_schedule_is_in_the_window_of_its_begin() {
 fn an_operation_in_a_short_think_time_at_the_window_end_is_completed() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text = two_steps("", "{ think = '150ms', distribution = 'constant' }, ");
-    let mut engine = start(&responder, &text, &json!({"timeout_ms": 2_000}));
-    engine.start_lanes("mix", 4).unwrap();
+    let mut engine = responder.job(&text).with(json!({"timeout_ms": 2_000})).start(4);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
     run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") >= 4);
-    cut(&mut engine, &mut ramp);
+    ramp.cut(&mut engine);
     std::thread::sleep(Duration::from_millis(400));
-    cut(&mut engine, &mut window);
-    to_the_end(&mut engine, &mut window);
+    window.cut(&mut engine);
+    window.finish(&mut engine);
     let sequence = window.of("sequence");
     assert_eq!((sequence.count, window.failed("sequence")), (window.count("find"), 0), "{window:?}");
     assert_eq!(sequence.counter(Counter::Thinking), 0);
@@ -114,22 +77,21 @@ fn an_operation_in_a_short_think_time_at_the_window_end_is_completed() {
 
 #[test]
 fn an_operation_in_a_long_think_time_at_the_window_end_counts_as_thinking() {
-    for schedule in [json!({}), even(100)] {
-        let responder = Responder::right(&people(Profile::Paper, 1));
-        let text = two_steps("", "{ think = '1h', distribution = 'constant' }, ");
-        let mut engine = start(&responder, &text, &schedule);
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let closed = responder.job(&two_steps("", "{ think = '1h', distribution = 'constant' }, "));
+    for job in [closed.clone(), closed.even_rate(100.0)] {
+        let mut engine = job.engine();
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
-        cut(&mut engine, &mut ramp);
+        ramp.cut(&mut engine);
         engine.start_lanes("mix", 4).unwrap();
         run_until(&mut engine, &mut window, |totals| totals.count("find") == 4);
-        cut(&mut engine, &mut window);
+        window.cut(&mut engine);
         let backlog = window.backlog;
         let snapshot = engine.drain().unwrap();
         // Only arrivals that no user has taken are awaited.
         assert!(snapshot.owed <= backlog, "{} {backlog}", snapshot.owed);
-        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..snapshot });
-        let last = engine.stop(Duration::from_secs(5)).unwrap();
-        window.add(Snapshot { steps: Vec::new(), older: Vec::new(), ..last });
+        window.add_late(snapshot);
+        window.add_late(engine.stop(Duration::from_secs(5)).unwrap());
         let sequence = window.of("sequence");
         assert_eq!((sequence.count, sequence.counter(Counter::Thinking)), (0, 4), "{window:?}");
         // After the test the user sends none of the requests that would have followed.
@@ -142,15 +104,14 @@ fn a_think_time_does_not_move_an_arrival_to_another_window() {
     const THINK_NS: u64 = 300_000_000;
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text = two_steps("", "{ think = '300ms', distribution = 'constant' }, ");
-    let mut engine = start(&responder, &text, &even(100));
+    let mut engine = responder.job(&text).even_rate(100.0).start(60);
     let pace = engine.pace().unwrap();
-    engine.start_lanes("mix", 60).unwrap();
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
     run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") > 10);
-    let (start_ns, _) = cut(&mut engine, &mut ramp);
+    let (start_ns, _) = ramp.cut(&mut engine);
     std::thread::sleep(Duration::from_millis(500));
-    let (end_ns, _) = cut(&mut engine, &mut window);
-    to_the_end(&mut engine, &mut window);
+    let (end_ns, _) = window.cut(&mut engine);
+    window.finish(&mut engine);
     let sequence = window.of("sequence");
     assert_eq!(sequence.count, pace.first_at(end_ns) - pace.first_at(start_ns), "{window:?}");
     assert_eq!(sequence.counter(Counter::Paused), THINK_NS * sequence.count);
@@ -160,20 +121,17 @@ fn a_think_time_does_not_move_an_arrival_to_another_window() {
 
 #[test]
 fn no_step_is_sent_before_the_arrival_and_the_counted_step_is_timed_from_it() {
-    let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
-        op::SEARCH_REQUEST => Do::Slowly(100),
-        _ => Do::Right,
-    });
-    let mut engine = start(&responder, &two_steps("counts = 'ask'\n", ""), &even(20));
+    let responder = Responder::only(&people(Profile::Paper, 1), op::SEARCH_REQUEST, Do::Slowly(100));
+    let mut engine = responder.job(&two_steps("counts = 'ask'\n", "")).even_rate(20.0).engine();
     let pace = engine.pace().unwrap();
     let before = pace.first_at(load::now_ns());
     engine.start_lanes("mix", 20).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("ask") >= 6);
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let totals = totals.stop(&mut engine);
     let arrived = pace.first_at(load::now_ns()) - before;
-    let found = responder.seen.answered(op::SEARCH_REQUEST);
-    assert!(found <= arrived, "{found} for {arrived} arrivals");
+    let searches = responder.seen.answered(op::SEARCH_REQUEST);
+    assert!(searches <= arrived, "{searches} for {arrived} arrivals");
     let ask = totals.of("ask");
     assert_eq!((ask.open, totals.of("sequence").open), (true, false));
     let [latency, service] = [Clock::Latency, Clock::Service].map(|clock| ask.clock(clock).min());
@@ -191,15 +149,14 @@ fn in_a_repeat_only_the_first_step_is_due_at_the_arrival() {
         "[[operation]]\nname = 'o'\ncounts = 'ask'\nstep = [{{ name = 'find', search = '(uid=a)' }}, \
          {{ repeat = 4, step = [{ask}, {{ think = '30ms', distribution = 'constant' }}] }}]"
     );
-    let mut engine = start(&responder, &text, &even(20));
-    engine.start_lanes("mix", 40).unwrap();
+    let mut engine = responder.job(&text).even_rate(20.0).start(40);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
     run_until(&mut engine, &mut ramp, |totals| totals.count("ask") >= 4);
-    let (start_ns, _) = cut(&mut engine, &mut ramp);
+    let (start_ns, _) = ramp.cut(&mut engine);
     std::thread::sleep(Duration::from_millis(1_200));
-    let (end_ns, _) = cut(&mut engine, &mut window);
+    let (end_ns, _) = window.cut(&mut engine);
     let pace = engine.pace().unwrap();
-    to_the_end(&mut engine, &mut window);
+    window.finish(&mut engine);
     let due = pace.first_at(end_ns) - pace.first_at(start_ns);
     assert_eq!(window.count("find"), due, "{window:?}");
     // The steps of arrivals at an edge may be due before or after the edge.

@@ -3,22 +3,21 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::time::Duration;
 
-use load::Tables;
 use load::portable::{DirectoryUser, DirectoryUsers, Do, Judged, LdapAnswer};
-use people::{Population, Profile};
-use serde_json::{Value, json};
+use people::Profile;
+use serde_json::json;
 use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Reply, Request, Response, ResultCode, op};
 
-use super::harness::{self, ADD, DELETE, config, eventually, lookups, people, session};
+use super::harness::{ADD, DELETE, lookups, people, session};
 use super::responder::{self, Responder};
+use crate::job::Job;
 
-fn try_users(config: &Value, people: &Arc<Population>, tables: &Tables) -> Result<DirectoryUsers, String> {
-    let config = serde_json::from_value(config.clone()).unwrap();
-    DirectoryUsers::new_ldap(config, Some(people.clone()), None, tables).map_err(|error| error.to_string())
+fn try_users(job: &Job) -> Result<DirectoryUsers, String> {
+    let config = serde_json::from_value(job.config.clone()).unwrap();
+    DirectoryUsers::new_ldap(config, job.people.clone(), None, &job.tables).map_err(|error| error.to_string())
 }
 
 /// A portable user with its shared data, and a connection to the responder.
@@ -30,14 +29,28 @@ struct Client {
 }
 
 impl Client {
-    fn new(config: &Value, people: &Arc<Population>, responder: Responder) -> Self {
-        let users = try_users(config, people, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
-        let user = users.user("p").unwrap();
+    fn new(job: &Job, responder: Responder) -> Self {
+        let users = try_users(job).unwrap_or_else(|problem| panic!("{problem}"));
+        let user = users.user("mix").unwrap();
         Self { users, user, stream: None, responder }
     }
 
+    /// Follows the user's next instruction if it opens or closes a connection, and returns the instruction; `None`
+    /// if the user has stopped.
+    fn step(&mut self) -> Option<Do> {
+        let next = self.user.next(&mut self.users).unwrap();
+        match next {
+            Some(Do::Open { .. }) => {
+                self.stream = Some(TcpStream::connect(self.responder.address()).unwrap());
+            }
+            Some(Do::Close { .. }) => self.stream = None,
+            _ => {}
+        }
+        next
+    }
+
     fn next(&mut self) -> Do {
-        self.user.next(&mut self.users).unwrap().expect("it has not stopped")
+        self.step().expect("it has not stopped")
     }
 
     /// Sends a request and hands the answer over as an LDAP client does.
@@ -73,14 +86,11 @@ impl Client {
         }
     }
 
-    /// Follows the user's instructions up to the next request, opening and closing connections.
+    /// Follows the user's instructions up to the next request.
     fn ask(&mut self) -> Vec<u8> {
         loop {
-            match self.next() {
-                Do::Open { .. } => self.stream = Some(TcpStream::connect(self.responder.address).unwrap()),
-                Do::Close { .. } => self.stream = None,
-                Do::Ask { request, .. } => return request,
-                Do::Begin(_) | Do::BeginPass(_) | Do::Wait(_) | Do::AwaitRow(_) | Do::End { .. } => {}
+            if let Do::Ask { request, .. } = self.next() {
+                return request;
             }
         }
     }
@@ -107,10 +117,8 @@ const MIX: &str = "base = 'ou=people,o=x'
     name = 'own'
     step = [{ password_modify = '', old_password = '{env.PASSWORD}' }, { refresh = 'cn={n},{base}', ttl = '5s' }]";
 
-fn with_password(responder: &Responder, text: &str) -> Value {
-    let mut config = config(responder.address, text);
-    config["scenarios"][0]["env"] = json!({"PASSWORD": "pw"});
-    config
+fn with_password(responder: &Responder, text: &str) -> Job {
+    responder.job(text).scenario(json!({"env": {"PASSWORD": "pw"}}))
 }
 
 #[test]
@@ -118,14 +126,11 @@ fn a_portable_user_sends_the_same_requests_as_a_lane_of_the_same_seed() {
     let people = people(Profile::Paper, 100);
     for text in [&lookups(5), &session(4, &[ADD, DELETE]), MIX] {
         let responder = Responder::right(&people);
-        let config = with_password(&responder, text);
-        let mut engine = harness::start(&config, Some(&people));
-        engine.start_lanes("p", 1).unwrap();
-        assert!(eventually(|| responder.seen.messages.lock().unwrap().len() >= 300));
-        engine.stop(Duration::from_secs(5)).unwrap();
+        let job = with_password(&responder, text);
+        job.run_until(1, || responder.seen.messages.lock().unwrap().len() >= 300);
         let sent: Vec<_> = responder.seen.messages.lock().unwrap().clone();
 
-        let mut client = Client::new(&config, &people, Responder::right(&people));
+        let mut client = Client::new(&job, Responder::right(&people));
         let is_asked =
             |message: &&Vec<u8>| !matches!(Request::decode(message).unwrap().operation, Operation::Unbind);
         for (number, expected) in sent.iter().filter(is_asked).take(250).enumerate() {
@@ -138,15 +143,14 @@ fn a_portable_user_sends_the_same_requests_as_a_lane_of_the_same_seed() {
 
 #[test]
 fn pauses_after_failed_starts_double_up_to_half_a_minute() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::lookups(&people, responder::Do::Code(ResultCode::SUCCESS));
+    let success = responder::Do::Code(ResultCode::SUCCESS);
+    let responder = Responder::lookups(&people(Profile::Paper, 1), success);
     let text = "[start]\nstep = [{ compare = 'cn=a', entry = { sn = 'a' } }, { search = '(uid=a)', capture.dn = 'dn' }]\n\
                 [[operation]]\ndelete = '{dn}'";
-    let mut client = Client::new(&config(responder.address, text), &people, responder);
+    let mut client = Client::new(&responder.job(text), responder);
     let mut pauses_s = Vec::new();
     while pauses_s.len() < 7 {
         match client.next() {
-            Do::Open { .. } => client.stream = Some(TcpStream::connect(client.responder.address).unwrap()),
             Do::Ask { request, .. } => drop(client.send(&request)),
             Do::Wait(pause) => pauses_s.push(pause.as_secs()),
             _ => {}
@@ -157,14 +161,11 @@ fn pauses_after_failed_starts_double_up_to_half_a_minute() {
 
 #[test]
 fn a_wrong_person_is_a_wrong_answer_and_the_sequence_is_recorded_as_failed() {
-    let people = people(Profile::Paper, 10);
-    let wrong = Responder::lookups(&people, responder::Do::SomebodyElse);
-    let config = config(wrong.address, &lookups(1));
-    let mut client = Client::new(&config, &people, wrong);
-    let row = |step: &str| ("p".into(), step.into());
+    let wrong = Responder::lookups(&people(Profile::Paper, 10), responder::Do::SomebodyElse);
+    let mut client = Client::new(&wrong.job(&lookups(1)), wrong);
+    let row = |step: &str| ("mix".into(), step.into());
     assert_eq!(client.next(), Do::BeginPass(None));
     assert_eq!(client.next(), Do::Open { row: row("connect"), connection: 0 });
-    client.stream = Some(TcpStream::connect(client.responder.address).unwrap());
     let bind = client.ask();
     assert_eq!(client.send(&bind), Judged { failure: None, answered: true, shown: None });
     let lookup = client.ask();
@@ -179,10 +180,8 @@ fn a_wrong_person_is_a_wrong_answer_and_the_sequence_is_recorded_as_failed() {
 
 #[test]
 fn a_stopped_portable_user_begins_no_further_operation_on_its_connection() {
-    let people = people(Profile::Paper, 10);
-    let responder = Responder::right(&people);
-    let config = config(responder.address, &lookups(100));
-    let mut client = Client::new(&config, &people, responder);
+    let responder = Responder::right(&people(Profile::Paper, 10));
+    let mut client = Client::new(&responder.job(&lookups(100)), responder);
     for _ in 0..3 {
         let asked = client.ask();
         client.user.stop();
@@ -196,18 +195,15 @@ fn a_stopped_portable_user_begins_no_further_operation_on_its_connection() {
 
 #[test]
 fn a_user_without_a_row_stops_after_its_begun_operation() {
-    let people = people(Profile::Paper, 10);
-    let responder = Responder::right(&people);
-    let config = config(
-        responder.address,
+    let responder = Responder::right(&people(Profile::Paper, 10));
+    let job = responder.job(
         "[data.n]\nrange = [1, 4]\ndeal = 'once'\n[[operation]]\nname = 'o'\nstep = [
            { repeat = 3, step = [{ delete = 'cn={n},o=x' }] }, { search = '(a=b)', base = 'o=x' }]",
     );
-    let mut client = Client::new(&config, &people, responder);
+    let mut client = Client::new(&job, responder);
     let mut did = Vec::new();
-    while let Some(next) = client.user.next(&mut client.users).unwrap() {
+    while let Some(next) = client.step() {
         match next {
-            Do::Open { .. } => client.stream = Some(TcpStream::connect(client.responder.address).unwrap()),
             Do::Ask { row, request, .. } => {
                 did.push(row.1.to_string());
                 client.send(&request);
@@ -222,14 +218,10 @@ fn a_user_without_a_row_stops_after_its_begun_operation() {
 
 #[test]
 fn a_failed_connect_or_bind_of_a_portable_user_ends_its_sequence() {
-    let people = people(Profile::Paper, 10);
-    let refusing = Responder::start(&people, |tag, _| match tag {
-        op::BIND_REQUEST => responder::Do::Code(ResultCode::INVALID_CREDENTIALS),
-        _ => responder::Do::Right,
-    });
-    let config = config(refusing.address, &lookups(1));
-    let mut client = Client::new(&config, &people, refusing);
-    let row = ("p".into(), "sequence".into());
+    let refusal = responder::Do::Code(ResultCode::INVALID_CREDENTIALS);
+    let refusing = Responder::only(&people(Profile::Paper, 10), op::BIND_REQUEST, refusal);
+    let mut client = Client::new(&refusing.job(&lookups(1)), refusing);
+    let row = ("mix".into(), "sequence".into());
     assert_eq!(client.next(), Do::BeginPass(None));
     assert!(matches!(client.next(), Do::Open { .. }));
     let judged = client.user.lost(&mut client.users, "connect-refused").unwrap();
@@ -246,10 +238,8 @@ fn a_failed_connect_or_bind_of_a_portable_user_ends_its_sequence() {
 
 #[test]
 fn the_pause_grows_with_each_lost_connection() {
-    let people = people(Profile::Paper, 10);
-    let responder = Responder::right(&people);
-    let config = config(responder.address, &lookups(1));
-    let mut client = Client::new(&config, &people, responder);
+    let responder = Responder::right(&people(Profile::Paper, 10));
+    let mut client = Client::new(&responder.job(&lookups(1)), responder);
     for pause_ms in [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000] {
         while !matches!(client.next(), Do::Open { .. }) {}
         client.user.lost(&mut client.users, "connect-refused").unwrap();
@@ -269,23 +259,17 @@ fn a_dropped_user_returns_its_row_unless_a_change_may_still_follow() {
         { modify = 'cn={n},o=x', change.replace.sn = 'a' }, { compare = 'cn={n},o=x', entry = { sn = 'a' } }]";
     for (is_answered, expected) in [(true, 10), (false, 3)] {
         let responder = Responder::right(&people);
-        let mut client = Client::new(&config(responder.address, text), &people, responder);
+        let mut client = Client::new(&responder.job(text), responder);
         let mut asked = 0;
         for _ in 0..10 {
-            client.user = client.users.user("p").unwrap();
-            while let Some(next) = client.user.next(&mut client.users).unwrap() {
-                match next {
-                    Do::Open { .. } => {
-                        client.stream = Some(TcpStream::connect(client.responder.address).unwrap());
+            client.user = client.users.user("mix").unwrap();
+            while let Some(next) = client.step() {
+                if let Do::Ask { request, .. } = next {
+                    asked += 1;
+                    if is_answered {
+                        client.send(&request);
                     }
-                    Do::Ask { request, .. } => {
-                        asked += 1;
-                        if is_answered {
-                            client.send(&request);
-                        }
-                        break;
-                    }
-                    _ => {}
+                    break;
                 }
             }
         }
@@ -295,27 +279,26 @@ fn a_dropped_user_returns_its_row_unless_a_change_may_still_follow() {
 
 #[test]
 fn the_refusal_of_a_feature_without_portable_support_names_the_feature() {
-    let people = people(Profile::Paper, 10);
-    let responder = Responder::right(&people);
-    let with = |text: &str| config(responder.address, text);
-    let mut open = with_password(&responder, MIX);
-    open["schedule"] = json!({"kind": "open", "rate": 10.0});
-    let mut started =
-        with("connection.main.tls = 'starttls'\n[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'");
-    started["target"]["choices"] = json!({"trust": {"insecure": true}});
-    for (config, expected) in [
-        (open, "p:1:1: a portable client does not do schedules of a rate"),
-        (started, "p:1:1: a portable client does not do tls of a connection"),
+    let responder = Responder::right(&people(Profile::Paper, 10));
+    let with = |text: &str| responder.job(text);
+    let started = with("connection.main.tls = 'starttls'\n[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'");
+    let started = started.target(json!({"choices": {"trust": {"insecure": true}}}));
+    for (job, expected) in [
+        (
+            with_password(&responder, MIX).rate(10.0),
+            "mix:1:1: a portable client does not do schedules of a rate",
+        ),
+        (started, "mix:1:1: a portable client does not do tls of a connection"),
         (
             with("[[operation]]\nsearch = '(cn=a)'\nbase = 'o=x'\npage_size = 9"),
-            "p:1:1: a portable client does not do page_size",
+            "mix:1:1: a portable client does not do page_size",
         ),
         (
             with("[[operation]]\ndelete = 'cn=a,o=x'\nexpect.control = '1.2.3'"),
-            "p:1:1: a portable client does not do expect.control",
+            "mix:1:1: a portable client does not do expect.control",
         ),
     ] {
-        let problem = try_users(&config, &people, &Tables::new()).err().expect(expected);
+        let problem = try_users(&job).err().expect(expected);
         assert!(problem.contains(expected), "{problem}");
     }
 }
@@ -323,13 +306,11 @@ fn the_refusal_of_a_feature_without_portable_support_names_the_feature() {
 /// The caller is told to wait now and then, so that the caller can be interrupted.
 #[test]
 fn a_repeat_that_sends_nothing_returns_to_its_caller() {
-    let people = people(Profile::Paper, 1);
     let text = "[[operation]]\nname = \"a\"\n[[operation.step]]\nrepeat = 2147483648\n\
         step = [ { repeat = 2147483648, step = [ { think = \"0s\" } ] } ]\n[[operation.step]]\n\
         search = \"(cn=x)\"\n";
-    let config = config("127.0.0.1:1".parse().unwrap(), text);
-    let mut users = try_users(&config, &people, &Tables::new()).unwrap();
-    let mut user = users.user("p").unwrap();
+    let mut users = try_users(&Job::directory("127.0.0.1:1".parse().unwrap(), text)).unwrap();
+    let mut user = users.user("mix").unwrap();
     let waits = (0..5).filter(|_| matches!(user.next(&mut users).unwrap(), Some(Do::Wait(_))));
     assert!(waits.count() >= 3);
     user.stop();
@@ -338,16 +319,14 @@ fn a_repeat_that_sends_nothing_returns_to_its_caller() {
 
 #[test]
 fn a_stopping_user_completes_a_sequence_that_only_has_to_close_connections() {
-    let people = people(Profile::Paper, 10);
-    let responder = Responder::right(&people);
-    let config = config(responder.address, &lookups(1));
-    let mut client = Client::new(&config, &people, responder);
+    let responder = Responder::right(&people(Profile::Paper, 10));
+    let mut client = Client::new(&responder.job(&lookups(1)), responder);
     for _ in ["bind", "lookup"] {
         let asked = client.ask();
         client.send(&asked);
     }
     client.user.stop();
-    let row = |step: &str| ("p".into(), step.into());
+    let row = |step: &str| ("mix".into(), step.into());
     assert_eq!(client.next(), Do::Close { row: Some(row("unbind")), connection: 0 });
     assert_eq!(client.next(), Do::End { row: row("sequence"), failure: None, answered: true });
     assert_eq!(client.user.next(&mut client.users).unwrap(), None);

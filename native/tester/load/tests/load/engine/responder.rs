@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use load::now_ns;
+use load::{Snapshot, now_ns};
 use people::Population;
 use wire::ber::{self, tag};
 use wire::ldap::answer::{Verdict, write_entry, write_result, write_result_with};
@@ -17,6 +17,8 @@ use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Request, ResultCode, SearchRequest, op};
 
 use super::gate::Gate;
+use crate::job::Job;
+use crate::listener::Listener;
 
 /// The number of recorded messages. A test that a busy machine delays receives thousands.
 pub const MOST_MESSAGES: usize = 100_000;
@@ -90,10 +92,9 @@ pub enum Do {
 
 type Rule = dyn Fn(u8, u64) -> Do + Send + Sync;
 
-/// Received requests by tag, and connections.
+/// Received requests by tag.
 #[derive(Debug, Default)]
 pub struct Seen {
-    pub connections: AtomicU64,
     answered: Mutex<BTreeMap<u8, u64>>,
     /// DNs that were added and not deleted, with their attributes.
     pub added: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
@@ -116,15 +117,14 @@ struct Shared {
     seen: Arc<Seen>,
     gate: Arc<Gate>,
     requests: AtomicU64,
-    stopping: AtomicBool,
 }
 
 /// The server; it stops when dropped.
 pub struct Responder {
-    pub address: SocketAddr,
+    listener: Listener,
+    pub people: Arc<Population>,
     pub seen: Arc<Seen>,
     pub gate: Arc<Gate>,
-    shared: Arc<Shared>,
 }
 
 impl Responder {
@@ -135,44 +135,74 @@ impl Responder {
 
     /// Answers lookups with `what`, and all other requests rightly.
     pub fn lookups(people: &Arc<Population>, what: Do) -> Self {
-        Self::start(people, move |tag, _| if tag == op::SEARCH_REQUEST { what } else { Do::Right })
+        Self::only(people, op::SEARCH_REQUEST, what)
+    }
+
+    /// Answers requests of one tag with `what`, and all other requests rightly.
+    pub fn only(people: &Arc<Population>, only: u8, what: Do) -> Self {
+        Self::start(people, move |tag, _| if tag == only { what } else { Do::Right })
     }
 
     /// Calls `rule` for each request with its tag and the number of earlier requests.
     pub fn start(people: &Arc<Population>, rule: impl Fn(u8, u64) -> Do + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (seen, gate) = (Arc::new(Seen::default()), Arc::new(Gate::default()));
+        let (people, seen, gate) = (people.clone(), Arc::<Seen>::default(), Arc::<Gate>::default());
         let shared = Arc::new(Shared {
             people: people.clone(),
             rule: Box::new(rule),
             seen: seen.clone(),
             gate: gate.clone(),
             requests: AtomicU64::new(0),
-            stopping: AtomicBool::new(false),
         });
-        let acceptor = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if acceptor.stopping.load(Ordering::SeqCst) {
-                    return;
-                }
-                let Ok(stream) = stream else { continue };
-                let connection = acceptor.seen.connections.fetch_add(1, Ordering::SeqCst);
-                let shared = acceptor.clone();
-                std::thread::spawn(move || serve(&shared, stream, connection));
-            }
-        });
-        Self { address, seen, gate, shared }
+        let listener =
+            Listener::new("127.0.0.1:0", move |stream, connection| serve(&shared, stream, connection));
+        Self { listener, people, seen, gate }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address
+    }
+
+    /// The number of accepted connections.
+    pub fn connections(&self) -> u64 {
+        self.listener.accepted()
+    }
+
+    /// Whether this many requests with a tag are answered.
+    pub fn has_answered(&self, tag: u8, count: u64) -> impl Fn() -> bool {
+        move || self.seen.answered(tag) >= count
+    }
+
+    /// The received requests, as far as `of` selects them.
+    pub fn requests<T>(&self, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<T> {
+        self.requests_over(of).into_iter().map(|(_, request)| request).collect()
+    }
+
+    /// Like [`Self::requests`], with the numbers of their connections.
+    pub fn requests_over<T>(&self, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<(u64, T)> {
+        let (messages, over) = (self.seen.messages.lock().unwrap(), self.seen.over.lock().unwrap());
+        let of = |message: &[u8]| of(&Request::decode(message).unwrap().operation);
+        over.iter().zip(&*messages).filter_map(|(over, message)| Some((*over, of(message)?))).collect()
+    }
+
+    /// The names of the entries that the requests with a tag are about.
+    pub fn names(&self, tag: u8) -> Vec<String> {
+        self.requests(|operation| (tags(operation).0 == tag).then(|| entry_name(operation)))
+    }
+
+    /// Runs one lane until this many requests with a tag are answered.
+    pub fn run(&self, text: &str, (tag, count): (u8, u64)) -> [Snapshot; 1] {
+        self.job(text).run_until(1, self.has_answered(tag, count))
+    }
+
+    /// A scenario about the people of this server.
+    pub fn job(&self, text: &str) -> Job {
+        Job { people: Some(self.people.clone()), ..Job::directory(self.address(), text) }
     }
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
         self.gate.open();
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        // Wakes the acceptor.
-        let _ = TcpStream::connect(self.address);
     }
 }
 
@@ -270,6 +300,20 @@ const fn tags(operation: &Operation<'_>) -> (u8, u8) {
         Operation::Abandon(_) => (op::ABANDON_REQUEST, 0),
         Operation::Extended(_) => (op::EXTENDED_REQUEST, op::EXTENDED_RESPONSE),
     }
+}
+
+/// The name of the entry that a request is about.
+pub fn entry_name(operation: &Operation<'_>) -> String {
+    let name = match operation {
+        Operation::Bind(bind) => bind.name,
+        Operation::Search(search) => search.base,
+        Operation::Modify(modify) => modify.dn,
+        Operation::Add(add) => add.dn,
+        Operation::Delete(dn) => dn,
+        Operation::Compare(compare) => compare.dn,
+        _ => b"",
+    };
+    String::from_utf8(name.to_vec()).unwrap()
 }
 
 fn write_answer(shared: &Shared, request: &Request<'_>, response: u8, what: Do, out: &mut Vec<u8>) {

@@ -1,20 +1,18 @@
 //! Scenario files: requests are sent as written, and every kind of wrong answer has its own name.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use load::{Counter, Engine, Snapshot, Tables, now_ns};
+use load::{Counter, Snapshot, now_ns};
 use people::Profile;
 use serde_json::json;
-use table::{Form, Table};
 use wire::dn::Dn;
 use wire::ldap::control::PagedResults;
 use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::{Operation, Request, ResultCode, Scope, op};
 
-use super::harness::{eventually, mix, people, start};
+use super::harness::{eventually, examples, people, row};
 use super::responder::{Do, Responder};
 
 /// Cells with special characters of DNs, filters, templates and BER.
@@ -35,42 +33,12 @@ const HOSTILE: [&str; 14] = [
     "0\u{4}0\u{2}\u{1}\u{1}",
 ];
 
-fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Arc<Table> {
-    let cell = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
-    let line = |row: Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
-    let text: String = rows.into_iter().map(line).collect();
-    let form =
-        Form { columns: Some(columns.iter().map(|&name| name.to_owned()).collect()), ..Form::default() };
-    Arc::new(Table::parse(text.into(), &form, |_, _| Ok(())).unwrap())
-}
-
-fn hostile() -> Tables {
+/// Runs a scenario with the people of [`HOSTILE`], and a person whose name has 3,000 characters.
+fn run_hostile(responder: &Responder, text: &str, (tag, count): (u8, usize)) {
     let long = "x".repeat(3_000);
-    let cells = HOSTILE.iter().map(|&cell| cell.to_owned()).chain([long]);
-    Tables::from([("mix/person".to_owned(), table(&["uid"], cells.map(|cell| vec![cell])))])
-}
-
-pub fn try_start(responder: &Responder, text: &str, tables: &Tables) -> Result<Engine, String> {
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=elsewhere"},
-        "scenarios": [{"name": "mix", "text": text}],
-    });
-    Engine::start(serde_json::from_value(config).unwrap(), None, None, tables)
-        .map_err(|error| error.to_string())
-}
-
-/// Runs a scenario until its server has received this many requests of a kind; returns the snapshots.
-pub fn run(responder: &Responder, text: &str, tables: &Tables, (tag, count): (u8, u64)) -> Vec<Snapshot> {
-    let mut engine = try_start(responder, text, tables).unwrap_or_else(|problem| panic!("{problem}"));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(tag) >= count), "{}", responder.seen.answered(tag));
-    vec![engine.stop(Duration::from_secs(5)).unwrap()]
-}
-
-/// Requests as the server decoded them.
-pub fn seen<T>(responder: &Responder, of: impl Fn(&Operation<'_>) -> Option<T>) -> Vec<T> {
-    let messages = responder.seen.messages.lock().unwrap();
-    messages.iter().filter_map(|message| of(&Request::decode(message).unwrap().operation)).collect()
+    let cells: Vec<_> = HOSTILE.iter().copied().chain([&*long]).map(|cell| [cell]).collect();
+    let job = responder.job(text).table("person", ["uid"], &cells);
+    job.run_until(1, responder.has_answered(tag, count as u64));
 }
 
 /// The value of the first component of a DN.
@@ -82,22 +50,16 @@ fn first_value(dn: &[u8]) -> Vec<u8> {
     pair.value.decode(&mut scratch).to_vec()
 }
 
-/// The count and the failures of a row.
-pub fn row<'s>(snapshots: &'s [Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
-    let of =
-        |snapshot: &'s Snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older].into_iter().flatten();
-    let steps = snapshots.iter().flat_map(of);
-    let found: Vec<_> = steps.filter(|each| &*each.program == program && &*each.step == step).collect();
-    let failures = found.iter().flat_map(|each| each.failures.iter().map(|(kind, n)| (kind.clone(), *n)));
-    (found.iter().map(|each| each.count).sum(), failures.collect())
+fn compared_value(operation: &Operation<'_>) -> Option<Vec<u8>> {
+    let Operation::Compare(compare) = operation else { return None };
+    Some(compare.value.to_vec())
 }
 
 const BASE: &str = "base = 'ou=people,o=x'\n[data.person]\nfile = 'a.csv'\ndeal = 'in-order'\n";
 
 #[test]
 fn a_cell_arrives_unchanged_in_every_place_of_an_ldap_request() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = format!(
         "{BASE}[[operation]]
 name = 'all'
@@ -111,9 +73,8 @@ step = [
 ]"
     );
     let cells: Vec<_> = HOSTILE.iter().map(|cell| cell.as_bytes().to_vec()).collect();
-    let rounds = cells.len() as u64 + 1;
-    run(&responder, &text, &hostile(), (op::DELETE_REQUEST, rounds));
-    let searched = seen(&responder, |operation| {
+    run_hostile(&responder, &text, (op::DELETE_REQUEST, cells.len() + 1));
+    let searched = responder.requests(|operation| {
         let Operation::Search(search) = operation else { return None };
         assert_eq!(search.base, b"ou=people,o=x");
         let Kind::And(all) = search.filter.kind() else { panic!("{:?}", search.filter) };
@@ -122,35 +83,11 @@ step = [
         let [Kind::Equality(equality), Kind::Substrings(..)] = &any[..] else { panic!("{any:?}") };
         Some(equality.value.to_vec())
     });
-    let named = |which: fn(&Operation<'_>) -> Option<Vec<u8>>| seen(&responder, which);
-    let all = [
-        searched,
-        named(|operation| match operation {
-            Operation::Add(add) => Some(first_value(add.dn)),
-            _ => None,
-        }),
-        named(|operation| match operation {
-            Operation::Modify(modify) => Some(first_value(modify.dn)),
-            _ => None,
-        }),
-        named(|operation| match operation {
-            Operation::Compare(compare) => Some(first_value(compare.dn)),
-            _ => None,
-        }),
-        named(|operation| match operation {
-            Operation::Compare(compare) => Some(compare.value.to_vec()),
-            _ => None,
-        }),
-        named(|operation| match operation {
-            Operation::Delete(dn) => Some(first_value(dn)),
-            _ => None,
-        }),
-        named(|operation| match operation {
-            Operation::Bind(bind) => Some(first_value(bind.name)),
-            _ => None,
-        }),
-    ];
-    for values in all {
+    let compared = responder.requests(compared_value);
+    let tags =
+        [op::BIND_REQUEST, op::ADD_REQUEST, op::MODIFY_REQUEST, op::COMPARE_REQUEST, op::DELETE_REQUEST];
+    let named = tags.map(|tag| responder.names(tag).iter().map(|dn| first_value(dn.as_bytes())).collect());
+    for values in named.into_iter().chain([searched, compared]) {
         assert_eq!(values[..cells.len()], cells[..], "{:?}", String::from_utf8_lossy(&values[0]));
         assert_eq!(values[cells.len()].len(), 3_000);
     }
@@ -158,12 +95,11 @@ step = [
 
 #[test]
 fn operations_have_their_own_rows_and_weights() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[[operation]]\nname = 'much'\nweight = 90\nsearch = '(uid=a)'\nexpect.entries = 1\n\
                 [[operation]]\nname = 'little'\nweight = 10\n\
                 step = [{ compare = 'uid=a,o=x', entry = { sn = 'a' } }, { search = '(uid=b)' }]";
-    let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 20));
+    let found = responder.run(text, (op::COMPARE_REQUEST, 20));
     let (much, little) = (row(&found, "much", "sequence"), row(&found, "little", "sequence"));
     // A round of the deck has nine cards of `much` and one of `little`. The last round may be incomplete.
     assert!((9 * little.0).abs_diff(much.0) <= 9, "{much:?} {little:?}");
@@ -177,8 +113,7 @@ fn operations_have_their_own_rows_and_weights() {
 
 #[test]
 fn an_operation_continues_after_a_wrong_answer_and_fails_once() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
+    let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
         op::COMPARE_REQUEST => Do::Code(ResultCode::NO_SUCH_OBJECT),
         op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
         _ => Do::Right,
@@ -186,7 +121,7 @@ fn an_operation_continues_after_a_wrong_answer_and_fails_once() {
     let text = "[data.x]\nvalues = ['49', 'noSuchObject', '0']\ndeal = 'in-order'\n[[operation]]\nname = 'o'\nstep = [\
                 { bind = 'uid=a,o=x', password = '{x}' }, { compare = 'uid=a,o=x', entry = { sn = 'a' } },\
                 { compare = 'uid=a,o=x', entry = { sn = 'a' }, expect.result = '{x}' }, { search = '(uid=a)' }]";
-    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    let found = responder.run(text, (op::SEARCH_REQUEST, 3));
     let passes = row(&found, "o", "sequence").0;
     assert_eq!(row(&found, "o", "sequence").1, [("result:invalidCredentials".to_owned(), passes)]);
     assert_eq!(row(&found, "o", "search"), (passes, vec![]));
@@ -206,39 +141,32 @@ fn a_captured_value_is_sent_and_a_step_without_its_captured_value_is_skipped() {
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }]";
     let responder = Responder::right(&people);
-    run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
-    let deleted = seen(&responder, |operation| match operation {
-        Operation::Delete(dn) => Some(dn.to_vec()),
-        _ => None,
-    });
-    assert_eq!(deleted[0], b"UID=a,ou=people,dc=example");
+    responder.run(text, (op::SEARCH_REQUEST, 3));
+    assert_eq!(responder.names(op::DELETE_REQUEST)[0], "UID=a,ou=people,dc=example");
     let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
-    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+    let found = responder.run(text, (op::SEARCH_REQUEST, 3));
     assert_eq!(row(&found, "o", "search").1[0].0, "nothing-captured");
     assert_eq!(responder.seen.answered(op::DELETE_REQUEST), 0);
 }
 
 #[test]
 fn the_scenario_file_sets_the_lifetime_of_a_connection() {
-    let people = people(Profile::Paper, 1);
     for (per, expected) in [
         ("'user'", "b".to_owned() + &"ss".repeat(9)),
         ("3", ("b".to_owned() + &"ss".repeat(3) + "u").repeat(2)),
         ("'iteration'", "bssu".repeat(4)),
         ("'step'", "bsu".repeat(4)),
     ] {
-        let responder = Responder::right(&people);
+        let responder = Responder::right(&people(Profile::Paper, 1));
         let text = format!(
             "[connection.main]\nper = {per}\nbind = 'cn=a'\npassword = '{{env.P}}'\n[[operation]]\nname = 'o'\n\
              step = [{{ search = '(uid=a)' }}, {{ search = '(uid=b)' }}]"
         );
-        let mut config = mix(responder.address, &text);
-        config["scenarios"][0]["env"] = json!({"P": "secret"});
-        let mut engine = start(&config, None);
-        engine.start_lanes("mix", 1).unwrap();
-        assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) > 30));
-        engine.stop(Duration::from_secs(5)).unwrap();
-        let kinds = seen(&responder, |operation| match operation {
+        responder
+            .job(&text)
+            .scenario(json!({"env": {"P": "secret"}}))
+            .run_until(1, responder.has_answered(op::SEARCH_REQUEST, 31));
+        let kinds = responder.requests(|operation| match operation {
             Operation::Bind(bind) => {
                 assert_eq!(bind.name, b"cn=a");
                 Some('b')
@@ -257,13 +185,10 @@ fn the_scenario_file_sets_the_lifetime_of_a_connection() {
 
 #[test]
 fn on_an_open_schedule_one_arrival_is_one_operation() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[[operation]]\nname = 'a'\nstep = [{ search = '(uid=a)' }, { search = '(uid=b)' }]\n\
                 [[operation]]\nname = 'mix'\nweight = 3\nsearch = '(uid=c)'";
-    let mut config = mix(responder.address, text);
-    config["schedule"] = json!({"kind": "open", "rate": 400, "arrivals": "even"});
-    let mut engine = start(&config, None);
+    let mut engine = responder.job(text).even_rate(400.0).engine();
     let pace = engine.pace().unwrap();
     engine.start_lanes("mix", 4).unwrap();
     let before = pace.first_at(now_ns());
@@ -281,13 +206,9 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
 
 #[test]
 fn arrivals_that_no_lane_took_are_reported_in_a_separate_row() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::lookups(&people, Do::Never);
+    let responder = Responder::lookups(&people(Profile::Paper, 1), Do::Never);
     let text = "[[operation]]\nname = 'mix'\nsearch = '(uid=a)'";
-    let mut config = mix(responder.address, text);
-    config["schedule"] = json!({"kind": "open", "rate": 100, "arrivals": "even"});
-    let mut engine = start(&config, None);
-    engine.start_lanes("mix", 1).unwrap();
+    let mut engine = responder.job(text).even_rate(100.0).start(1);
     std::thread::sleep(Duration::from_millis(300));
     // Arrivals of an ended window that never began belong to that window.
     let found = [engine.cut().unwrap(), engine.stop(Duration::ZERO).unwrap()];
@@ -299,18 +220,11 @@ fn arrivals_that_no_lane_took_are_reported_in_a_separate_row() {
 
 #[test]
 fn a_begun_operation_is_finished_when_its_lane_is_stopped() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::ADD_REQUEST => Do::Slowly(20),
-        _ => Do::Right,
-    });
+    let responder = Responder::only(&people(Profile::Paper, 1), op::ADD_REQUEST, Do::Slowly(20));
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { add = 'cn={user}-{iteration},o=x', entry = { sn = 'a' } }, { think = '1h' },\
                 { delete = 'cn={user}-{iteration},o=x' }]";
-    let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
-    engine.start_lanes("mix", 4).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::ADD_REQUEST) >= 2));
-    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let found = responder.job(text).run_until(4, responder.has_answered(op::ADD_REQUEST, 2));
     let (adds, deletes) = (row(&found, "o", "add"), row(&found, "o", "delete"));
     assert_eq!((adds.0, deletes.0), (4, 4));
     assert!(responder.seen.added.lock().unwrap().is_empty());
@@ -322,17 +236,14 @@ fn a_begun_operation_is_finished_when_its_lane_is_stopped() {
 
 #[test]
 fn each_user_keeps_the_row_of_its_number() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[data.n]\nvalues = ['1', '2', '3', '4', '5']\nper = 'user'\n\
                 [[operation]]\nsearch = '(uid={user}-{n})'";
-    let mut config = mix(responder.address, text);
-    config["threads"] = 2.into();
-    let mut engine = start(&config, None);
-    engine.start_lanes("mix", 5).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) > 200));
-    engine.stop(Duration::from_secs(5)).unwrap();
-    let mut asked = seen(&responder, |operation| match operation {
+    responder
+        .job(text)
+        .with(json!({"threads": 2}))
+        .run_until(5, responder.has_answered(op::SEARCH_REQUEST, 201));
+    let mut asked = responder.requests(|operation| match operation {
         Operation::Search(search) => match search.filter.kind() {
             Kind::Equality(equality) => Some(String::from_utf8(equality.value.to_vec()).unwrap()),
             other => panic!("{other:?}"),
@@ -349,19 +260,17 @@ fn a_request_of_16_mib_is_refused_before_any_request_is_sent() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text =
         |bytes: usize| format!("[[operation]]\ncompare = 'cn=a'\nentry = {{ sn = '{}' }}", "x".repeat(bytes));
-    assert!(try_start(&responder, &text(15 << 20), &Tables::new()).is_ok());
-    let problem = try_start(&responder, &text(16 << 20), &Tables::new()).err().unwrap();
+    assert!(responder.job(&text(15 << 20)).try_engine().is_ok());
+    let problem = responder.job(&text(16 << 20)).refusal();
     assert!(problem.contains("the request has 16 MiB or more"), "{}", problem.len());
 }
 
 #[test]
 fn a_failed_start_is_repeated_after_a_pause_that_no_answer_shortens() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+    let responder = Responder::lookups(&people(Profile::Paper, 1), Do::Code(ResultCode::SUCCESS));
     let text = "[start]\nstep = [{ compare = 'cn=a', entry = { sn = 'a' } }, { search = '(uid=a)', capture.dn = 'dn' }]\n\
                 [[operation]]\ndelete = '{dn}'";
-    let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
+    let mut engine = responder.job(text).start(1);
     assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 1));
     let began = Instant::now();
     assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 2));
@@ -373,8 +282,7 @@ fn a_failed_start_is_repeated_after_a_pause_that_no_answer_shortens() {
 
 #[test]
 fn cells_used_as_filters_names_or_codes_are_checked_before_the_first_request() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     for (cell, step, expected) in [
         ("(uid=a", "search = '{x.c}'", "mix:4:10: operation[1].search: row 2 of x, c: \"(uid=a\""),
         (
@@ -399,67 +307,58 @@ fn cells_used_as_filters_names_or_codes_are_checked_before_the_first_request() {
             "no name" => "cn=a",
             _ => "noSuchObject",
         };
-        let rows = [vec![good.to_owned()], vec![cell.to_owned()]];
-        let tables = Tables::from([("mix/x".to_owned(), table(&["c"], rows))]);
         let text = format!("[data.x]\nfile = 'a.csv'\n[[operation]]\n{step}");
-        let problem = try_start(&responder, &text, &tables).err().expect(&text);
+        let problem = responder.job(&text).table("x", ["c"], &[[good], [cell]]).refusal();
         assert!(problem.contains(expected), "{problem}");
     }
-    assert_eq!(responder.seen.connections.load(std::sync::atomic::Ordering::SeqCst), 0);
+    assert_eq!(responder.connections(), 0);
+}
+
+/// Asserts which texts the examples of failures contain.
+fn assert_shown(snapshots: &[Snapshot], shown: &[&str], hidden: &[&str]) {
+    let examples = examples(snapshots).join("; ");
+    assert!(shown.iter().all(|text| examples.contains(text)), "{examples}");
+    assert!(!hidden.iter().any(|text| examples.contains(text)), "{examples}");
 }
 
 #[test]
 fn failures_are_described_without_secrets() {
-    let people = people(Profile::Paper, 1);
-    let rows = [vec!["jsmith".to_owned(), "hunter2".to_owned()]];
-    let tables = Tables::from([("mix/account".to_owned(), table(&["uid", "password"], rows))]);
-    let responder = Responder::start(&people, |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
+    let responder =
+        Responder::start(&people(Profile::Paper, 1), |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
     let text = "[data.account]\nfile = 'a.csv'\n[[operation]]\n\
                 bind = 'uid={account.uid},o=x'\npassword = '{account.password}'\n\
                 [[operation]]\nsearch = '(userPassword={account.password})'";
-    let found = run(&responder, text, &tables, (op::SEARCH_REQUEST, 3));
-    let examples: Vec<_> =
-        found[0].steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text.clone())).collect();
-    assert!(examples.iter().any(|text| text.contains("uid=jsmith,o=x")), "{examples:?}");
-    assert!(examples.iter().any(|text| text.contains("{account.password}")), "{examples:?}");
-    assert!(!examples.iter().any(|text| text.contains("hunter2")), "{examples:?}");
+    let job = responder.job(text).table("account", ["uid", "password"], &[["jsmith", "hunter2"]]);
+    let found = job.run_until(1, responder.has_answered(op::SEARCH_REQUEST, 3));
+    assert_shown(&found, &["uid=jsmith,o=x", "{account.password}"], &["hunter2"]);
 }
 
 #[test]
 fn a_scenario_of_another_protocol_is_refused() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
-    let problem = try_start(&responder, "[[operation]]\nget = '/'", &Tables::new()).err().unwrap();
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let problem = responder.job("[[operation]]\nget = '/'").refusal();
     assert!(problem.contains("speaks HTTP"), "{problem}");
 }
 
 #[test]
 fn think_times_do_not_count_towards_an_operations_time() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[[operation]]\nname = 'o'\nstep = [{ search = '(uid=a)' }, \
                 { think = '200ms', distribution = 'constant' }, { search = '(uid=b)' }]";
-    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 4));
-    let steps = found[0].steps.iter();
-    let (count, longest) = steps
-        .filter(|each| &*each.program == "o" && &*each.step == "sequence")
-        .map(|each| (each.count, each.clock(load::Clock::Service).max()))
-        .next()
-        .unwrap();
+    let found = responder.run(text, (op::SEARCH_REQUEST, 4));
+    let sequence = found[0].steps.iter().find(|row| &*row.step == "sequence" && row.count > 0).unwrap();
+    let (count, longest) = (sequence.count, sequence.clock(load::Clock::Service).max());
     assert!(count >= 2 && longest < 150_000_000, "{count} {longest}");
 }
 
 #[test]
 fn an_entry_that_the_operation_did_not_add_is_not_deleted() {
     let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::ADD_REQUEST => Do::Code(ResultCode::ENTRY_ALREADY_EXISTS),
-        _ => Do::Right,
-    });
+    let responder = Responder::only(&people, op::ADD_REQUEST, Do::Code(ResultCode::ENTRY_ALREADY_EXISTS));
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { add = 'cn=x,o=x', entry = { sn = 'a' } }, { modify = 'cn=x,o=x', change.replace.sn = 'b' },\
                 { modify_dn = 'cn=x,o=x', new_rdn = 'cn=y' }, { delete = 'cn=y,o=x' }]";
-    let found = run(&responder, text, &Tables::new(), (op::ADD_REQUEST, 3));
+    let found = responder.run(text, (op::ADD_REQUEST, 3));
     let written = [op::MODIFY_REQUEST, op::MODIFY_DN_REQUEST, op::DELETE_REQUEST];
     assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
     let (count, failures) = row(&found, "o", "sequence");
@@ -467,16 +366,16 @@ fn an_entry_that_the_operation_did_not_add_is_not_deleted() {
     // A file may expect this result; the entry still does not belong to the operation.
     let expecting = text.replace("entry = {", "expect.result = 'entryAlreadyExists', entry = {");
     let before = responder.seen.answered(op::ADD_REQUEST);
-    run(&responder, &expecting, &Tables::new(), (op::ADD_REQUEST, before + 3));
+    responder.run(&expecting, (op::ADD_REQUEST, before + 3));
     assert_eq!(written.map(|tag| responder.seen.answered(tag)), [0; 3]);
     let responder = Responder::right(&people);
-    run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 1));
+    responder.run(text, (op::DELETE_REQUEST, 1));
     // In a second round the entry is checked again.
     let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 2, step = [\
                 { add = 'cn={iteration},o=x', entry = { sn = 'a' } }, { refresh = 'cn={iteration},o=x', ttl = '1m' }] },\
                 { delete = 'cn={iteration},o=x' }]";
     let responder = Responder::right(&people);
-    run(&responder, text, &Tables::new(), (op::ADD_REQUEST, 4));
+    responder.run(text, (op::ADD_REQUEST, 4));
     let answered = |tag| responder.seen.answered(tag);
     // The second add of each operation is refused, because the first entry exists.
     assert!(answered(op::EXTENDED_REQUEST).abs_diff(answered(op::ADD_REQUEST) / 2) <= 1);
@@ -485,13 +384,10 @@ fn an_entry_that_the_operation_did_not_add_is_not_deleted() {
 
 #[test]
 fn an_arrival_whose_counted_step_cannot_be_sent_is_recorded() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+    let responder = Responder::lookups(&people(Profile::Paper, 1), Do::Code(ResultCode::SUCCESS));
     let text = "[[operation]]\nname = 'o'\ncounts = 'use'\nstep = [\
                 { search = '(uid=a)', capture.dn = 'dn' }, { name = 'use', delete = '{dn}' }]";
-    let mut config = mix(responder.address, text);
-    config["schedule"] = json!({"kind": "open", "rate": 200, "arrivals": "even"});
-    let mut engine = start(&config, None);
+    let mut engine = responder.job(text).even_rate(200.0).engine();
     let pace = engine.pace().unwrap();
     engine.start_lanes("mix", 2).unwrap();
     let before = pace.first_at(now_ns());
@@ -505,15 +401,11 @@ fn an_arrival_whose_counted_step_cannot_be_sent_is_recorded() {
 
 #[test]
 fn a_connection_closed_by_the_target_is_reopened_before_the_next_arrival() {
-    let people = people(Profile::Paper, 1);
     let is_opened = |_| {
-        let responder = Responder::start(&people, |_, _| Do::RightThenCloseAfter(10));
-        let mut config = mix(responder.address, "[[operation]]\nsearch = '(uid=a)'");
-        config["schedule"] = json!({"kind": "open", "rate": 10, "arrivals": "even"});
-        let mut engine = start(&config, None);
-        engine.start_lanes("mix", 1).unwrap();
-        assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 6));
-        let (passes, failures) = row(&[engine.stop(Duration::from_secs(5)).unwrap()], "search", "search");
+        let responder = Responder::start(&people(Profile::Paper, 1), |_, _| Do::RightThenCloseAfter(10));
+        let job = responder.job("[[operation]]\nsearch = '(uid=a)'").even_rate(10.0);
+        let found = job.run_until(1, responder.has_answered(op::SEARCH_REQUEST, 6));
+        let (passes, failures) = row(&found, "search", "search");
         failures.iter().map(|(_, count)| count).sum::<u64>() <= passes / 3
     };
     // On a busy machine the next arrival may be due before the target closes, so one good try suffices. If a
@@ -523,41 +415,30 @@ fn a_connection_closed_by_the_target_is_reopened_before_the_next_arrival() {
 
 #[test]
 fn a_capture_is_forgotten_in_each_round() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, n| {
+    let responder = Responder::start(&people(Profile::Paper, 1), |tag, n| {
         // Only the first search finds an entry.
         if tag == op::SEARCH_REQUEST && n > 0 { Do::Code(ResultCode::SUCCESS) } else { Do::Right }
     });
     let text = "[[operation]]\nname = 'o'\nstep = [{ repeat = 3, step = [\
                 { search = '(uid=a)', capture.dn = 'dn' }, { delete = '{dn}' }] }]";
-    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 6));
+    let found = responder.run(text, (op::SEARCH_REQUEST, 6));
     assert_eq!(row(&found, "o", "delete").0, 1);
 }
 
 #[test]
 fn the_password_of_the_command_line_is_shown_nowhere() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
-    let config = json!({
-        "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=x"},
-        "scenarios": [{"name": "mix", "text": "base = 'ou={env.TENANT},o=x'\n[[operation]]\nbind = ''\n\
-                       [[operation]]\nsearch = '(uid=a)'", "env": {"TENANT": "tenant-7"},
-                       "bind": {"dn": "cn=admin", "password": "hunter2"}}],
-    });
-    let mut engine = start(&config, None);
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::BIND_REQUEST) >= 2));
-    let found = engine.stop(Duration::from_secs(5)).unwrap();
-    let examples = found.steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
-    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
-    assert!(examples.contains("cn=admin"), "{examples}");
-    assert!(!examples.contains("hunter2") && !examples.contains("tenant-7"), "{examples}");
+    let responder =
+        Responder::start(&people(Profile::Paper, 1), |_, _| Do::Code(ResultCode::INVALID_CREDENTIALS));
+    let text = "base = 'ou={env.TENANT},o=x'\n[[operation]]\nbind = ''\n[[operation]]\nsearch = '(uid=a)'";
+    let bind = json!({"dn": "cn=admin", "password": "hunter2"});
+    let job = responder.job(text).scenario(json!({"env": {"TENANT": "tenant-7"}, "bind": bind}));
+    let found = job.run_until(1, responder.has_answered(op::BIND_REQUEST, 2));
+    assert_shown(&found, &["cn=admin"], &["hunter2", "tenant-7"]);
 }
 
 #[test]
 fn a_search_has_the_scope_and_alias_dereferencing_of_the_file() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let scopes =
         [("sub", Scope::Subtree), ("base", Scope::Base), ("one", Scope::One), ("children", Scope::Children)];
     let aliases = ["never", "searching", "finding", "always"];
@@ -565,8 +446,8 @@ fn a_search_has_the_scope_and_alias_dereferencing_of_the_file() {
     let steps = steps
         .map(|((scope, _), deref)| format!("{{ search = '(uid=a)', scope = '{scope}', deref = '{deref}' }}"));
     let text = format!("[[operation]]\nname = 'o'\nstep = [{}]", steps.collect::<Vec<_>>().join(", "));
-    run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 4));
-    let asked = seen(&responder, |operation| match operation {
+    responder.run(&text, (op::SEARCH_REQUEST, 4));
+    let asked = responder.requests(|operation| match operation {
         Operation::Search(search) => Some((search.scope, search.dereference)),
         _ => None,
     });
@@ -574,25 +455,21 @@ fn a_search_has_the_scope_and_alias_dereferencing_of_the_file() {
     assert_eq!(asked[..4], expected.collect::<Vec<_>>());
 }
 
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[test]
 fn a_value_has_the_bytes_of_its_file_or_column() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
-    let rows = HOSTILE.iter().map(|cell| {
-        let hex = cell.bytes().map(|byte| format!("{byte:02x}")).collect();
-        vec![STANDARD.encode(cell), hex]
-    });
-    let tables = Tables::from([("mix/x".to_owned(), table(&["b", "h"], rows))]);
+    let responder = Responder::right(&people(Profile::Paper, 1));
+    let rows = HOSTILE.map(|cell| [STANDARD.encode(cell), hex(cell)]);
     let text = "[data.x]\nfile = 'a.csv'\ndeal = 'in-order'\n[[operation]]\nmodify = 'cn=a,o=x'\n\
                 change.replace = { b = { base64 = '{x.b}' }, h = { hex = '{x.h}' }, f = { file = 'photo.jpg' } }";
     let photo: Vec<u8> = (0..=255).cycle().take(70_000).collect();
-    let mut config = mix(responder.address, text);
-    config["scenarios"][0]["files"] = json!({"photo.jpg": STANDARD.encode(&photo)});
-    let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= HOSTILE.len() as u64));
-    engine.stop(Duration::from_secs(5)).unwrap();
-    let sent = seen(&responder, |operation| match operation {
+    let job = responder.job(text).scenario(json!({"files": {"photo.jpg": STANDARD.encode(&photo)}}));
+    let is_done = responder.has_answered(op::MODIFY_REQUEST, HOSTILE.len() as u64);
+    job.table("x", ["b", "h"], &rows).run_until(1, is_done);
+    let sent = responder.requests(|operation| match operation {
         Operation::Modify(modify) => {
             let values = modify
                 .changes()
@@ -604,28 +481,25 @@ fn a_value_has_the_bytes_of_its_file_or_column() {
     for (cell, values) in HOSTILE.iter().zip(sent) {
         assert_eq!(values, [cell.as_bytes(), cell.as_bytes(), &photo]);
     }
-    let wrong = [vec!["AAE=".to_owned(), "00".to_owned()], vec!["AAE=".to_owned(), "0".to_owned()]];
-    let tables = Tables::from([("mix/x".to_owned(), table(&["b", "h"], wrong))]);
     let text = text.replace(", f = { file = 'photo.jpg' }", "");
-    let problem = try_start(&responder, &text, &tables).err().unwrap();
+    let problem = responder.job(&text).table("x", ["b", "h"], &[["AAE=", "00"], ["AAE=", "0"]]).refusal();
     assert!(problem.contains("row 2 of x, h: \"0\": is not in hexadecimal digits"), "{problem}");
 }
 
 #[test]
 fn an_expected_value_may_be_bytes() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let mut name = Vec::new();
-    people.write_name(0, &mut name);
+    responder.people.write_name(0, &mut name);
     let name = String::from_utf8(name).unwrap();
-    let hex = |text: String| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let operation = |called: &str, value: String| {
+    let operation = |called: &str, value: &str| {
+        let value = hex(value);
         format!(
             "[[operation]]\nname = '{called}'\nsearch = '(cn={name})'\nexpect.entry = {{ cn = {{ hex = '{value}' }} }}\n"
         )
     };
-    let text = operation("right", hex(name.clone())) + &operation("wrong", hex(name.to_uppercase()));
-    let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 6));
+    let text = operation("right", &name) + &operation("wrong", &name.to_uppercase());
+    let found = responder.run(&text, (op::SEARCH_REQUEST, 6));
     assert_eq!(row(&found, "right", "search").1, []);
     // A comparison as text would ignore the case of letters.
     let (count, failures) = row(&found, "wrong", "search");
@@ -634,29 +508,17 @@ fn an_expected_value_may_be_bytes() {
 
 #[test]
 fn a_secret_is_hidden_in_any_spelling_of_a_server() {
-    let people = people(Profile::Paper, 1);
-    let secret = "a\"b\\c é";
-    let rows = [vec![secret.to_owned(), STANDARD.encode("hunter2"), "a\"b".to_owned()]];
-    let tables = Tables::from([("mix/x".to_owned(), table(&["pin", "password", "token"], rows))]);
     let text = "[data.x]\nfile = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [\
                 { search = '(&(cn={x.pin})(sn={x.token}))' },\
                 { modify = 'cn=a,o=x', change.replace.userPassword = { base64 = '{x.password}' } },\
                 { modify = 'cn=b,o=x', change.replace.userPassword = { file = 'key' } }]";
-    let responder = Responder::start(&people, |_, _| Do::Echo);
-    let mut config = mix(responder.address, text);
-    config["scenarios"][0]["files"] = json!({"key": STANDARD.encode("in-a-file\n")});
-    let mut engine = Engine::start(serde_json::from_value(config).unwrap(), None, None, &tables).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::MODIFY_REQUEST) >= 4));
-    let found = engine.stop(Duration::from_secs(5)).unwrap();
-    let examples = found.steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
-    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
-    for named in ["{x.pin}", "{x.token}", "{x.password}", "{file key}"] {
-        assert!(examples.contains(named), "{named}: {examples}");
-    }
-    for hidden in ["a\\\"b", "hunter2", "in-a-file"] {
-        assert!(!examples.contains(hidden), "{hidden}: {examples}");
-    }
+    let responder = Responder::start(&people(Profile::Paper, 1), |_, _| Do::Echo);
+    let job = responder.job(text).scenario(json!({"files": {"key": STANDARD.encode("in-a-file\n")}}));
+    let row = ["a\"b\\c é", &STANDARD.encode("hunter2"), "a\"b"];
+    let job = job.table("x", ["pin", "password", "token"], &[row]);
+    let found = job.run_until(1, responder.has_answered(op::MODIFY_REQUEST, 4));
+    let names = ["{x.pin}", "{x.token}", "{x.password}", "{file key}"];
+    assert_shown(&found, &names, &["a\\\"b", "hunter2", "in-a-file"]);
 }
 
 /// The controls of each request of a kind: OID, criticality, value.
@@ -675,8 +537,7 @@ fn controls(responder: &Responder, tag: fn(&Operation<'_>) -> bool) -> Vec<Vec<(
 
 #[test]
 fn controls_are_encoded_as_their_rfcs_specify() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[[operation]]\nname = 'o'\nstep = [\
         { bind = '', control.password_policy = true },\
         { search = '(uid=a)', control = { sort = 'sn -cn', subentries = true } },\
@@ -685,7 +546,7 @@ fn controls_are_encoded_as_their_rfcs_specify() {
         { delete = 'cn=a,o=x', control = { subtree_delete = true, '1.2.3' = {}, \
           '1.2.4' = { critical = false, value = { hex = '0001' } } } },\
         { compare = 'cn=a,o=x', entry = { sn = 'b' }, control = { manage_dsa_it = false } }]";
-    run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 1));
+    responder.run(text, (op::COMPARE_REQUEST, 1));
     let is: [fn(&Operation<'_>) -> bool; 5] = [
         |operation| matches!(operation, Operation::Bind(_)),
         |operation| matches!(operation, Operation::Search(_)),
@@ -728,15 +589,14 @@ fn controls_are_encoded_as_their_rfcs_specify() {
 
 #[test]
 fn a_cell_in_a_control_arrives_unchanged_and_is_checked_before_the_load() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = format!(
         "{BASE}[[operation]]\ncompare = 'cn=a,o=x'\nentry = {{ sn = 'b' }}\ncontrol = {{ \
          proxied_authorization = 'dn:uid={{person.uid}},{{base}}', assertion = '(|(uid={{person.uid}})(a=b))', \
          '1.2.3' = {{ value = 'x{{person.uid}}' }} }}\n\
          [[operation]]\nbind = ''\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = 'u:{{person.uid}}'"
     );
-    run(&responder, &text, &hostile(), (op::SEARCH_REQUEST, 2 * HOSTILE.len() as u64));
+    run_hostile(&responder, &text, (op::SEARCH_REQUEST, 2 * HOSTILE.len()));
     let sent = controls(&responder, |operation| matches!(operation, Operation::Compare(_)));
     let mut seen: Vec<_> = sent
         .iter()
@@ -760,24 +620,21 @@ fn a_cell_in_a_control_arrives_unchanged_and_is_checked_before_the_load() {
     for cell in HOSTILE {
         assert!(seen.iter().any(|value| value == cell.as_bytes()), "{cell:?}");
     }
-    let rows = [vec!["u:ann".to_owned()], vec!["ann".to_owned()]];
-    let tables = Tables::from([("mix/x".to_owned(), table(&["who"], rows))]);
     let text = "[data.x]\nfile = 'a.csv'\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = '{x.who}'";
-    let problem = try_start(&responder, text, &tables).err().unwrap();
+    let problem = responder.job(text).table("x", ["who"], &[["u:ann"], ["ann"]]).refusal();
     assert!(problem.contains("row 2 of x, who: \"ann\": is no identity"), "{problem}");
 }
 
 #[test]
 fn all_pages_of_a_search_count_as_one_step() {
-    let people = people(Profile::Paper, 25);
-    let responder = Responder::lookups(&people, Do::Pages);
+    let responder = Responder::lookups(&people(Profile::Paper, 25), Do::Pages);
     // All pages have the same drawn values, and the entries of all pages are counted.
     let text = "[data.x]\nvalues = ['a', 'b']\n[[operation]]\nsearch = '(|(cn=*)(cn={random:8}*)(cn={x}*))'\n\
                 page_size = 10\ncontrol.sort = 'cn'\nexpect.entries = 25";
-    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 31));
+    let found = responder.run(text, (op::SEARCH_REQUEST, 31));
     let (count, failures) = row(&found, "search", "search");
     assert_eq!(failures, []);
-    let asked = seen(&responder, |operation| match operation {
+    let asked = responder.requests(|operation| match operation {
         Operation::Search(search) => Some(search.filter.to_string()),
         _ => None,
     });
@@ -801,7 +658,7 @@ fn missing_or_endless_pages_are_a_wrong_answer() {
     let text = "[[operation]]\nsearch = '(cn=*)'\npage_size = 10";
     for (what, requests) in [(Do::WithoutPages, 1), (Do::CookieForEver, 100)] {
         let responder = Responder::lookups(&people, what);
-        let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 2 * requests));
+        let found = responder.run(text, (op::SEARCH_REQUEST, 2 * requests));
         let (count, failures) = row(&found, "search", "search");
         assert_eq!(failures, [("wrong-answer".to_owned(), count)], "{what:?}");
         assert!(responder.seen.answered(op::SEARCH_REQUEST).abs_diff(requests * count) <= requests);
@@ -809,7 +666,7 @@ fn missing_or_endless_pages_are_a_wrong_answer() {
     // One page with all entries needs no control.
     let responder = Responder::lookups(&people, Do::WithoutPages);
     let text = text.replace("10", "25");
-    let found = run(&responder, &text, &Tables::new(), (op::SEARCH_REQUEST, 2));
+    let found = responder.run(&text, (op::SEARCH_REQUEST, 2));
     assert_eq!(row(&found, "search", "search").1, []);
 }
 
@@ -834,14 +691,13 @@ fn an_expected_control_must_come_with_the_final_answer() {
         ),
     ] {
         let responder = Responder::lookups(&people, what);
-        let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 3));
+        let found = responder.run(text, (op::SEARCH_REQUEST, 3));
         let (count, failures) = row(&found, "search", "search");
         let expected = wrong.map(|_| ("wrong-answer".to_owned(), count));
         assert_eq!(failures, expected.into_iter().collect::<Vec<_>>(), "{what:?}: {text}");
-        let examples = found[0].steps.iter().flat_map(|step| &step.examples);
-        let said: Vec<_> = examples.map(|(_, text)| &**text).collect();
-        assert!(said.len() == usize::from(wrong.is_some()), "{said:?}");
-        assert!(said.iter().zip(wrong).all(|(said, wrong)| said.ends_with(wrong)), "{said:?}");
+        let examples = examples(&found);
+        assert!(examples.len() == usize::from(wrong.is_some()), "{examples:?}");
+        assert!(examples.iter().zip(wrong).all(|(text, wrong)| text.ends_with(wrong)), "{examples:?}");
     }
     // Only the last page must have the control.
     let pages = text.replace("= 25", "= 10");
@@ -849,28 +705,27 @@ fn an_expected_control_must_come_with_the_final_answer() {
         0 | 1 => Do::Pages,
         _ => Do::Code(ResultCode::SUCCESS),
     });
-    let found = run(&responder, &pages, &Tables::new(), (op::SEARCH_REQUEST, 7));
+    let found = responder.run(&pages, (op::SEARCH_REQUEST, 7));
     let (count, failures) = row(&found, "search", "search");
     assert_eq!(failures, [("wrong-answer".to_owned(), count)]);
 }
 
 #[test]
 fn steps_are_repeated_for_each_value_of_a_list() {
-    let people = people(Profile::Paper, 5);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 5));
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { search = '(cn=*)', capture = { all = { attribute = 'dn', take = 'all' }, names = { attribute = 'cn', take = 'all' } } },\
                 { repeat = 'all', step = [{ modify = '{all}', change.replace.sn = 'x{all}' }, \
                   { repeat = 'names', step = [{ compare = '{all}', entry = { sn = '{names}' } }] }] }]";
-    let found = run(&responder, text, &Tables::new(), (op::COMPARE_REQUEST, 80));
+    let found = responder.run(text, (op::COMPARE_REQUEST, 80));
     let rounds = row(&found, "o", "sequence").0;
     assert_eq!(row(&found, "o", "sequence").1, []);
     let (modifies, compares) = (row(&found, "o", "modify").0, row(&found, "o", "compare").0);
     assert_eq!((modifies % 5, compares), (0, 5 * modifies));
     assert_eq!(modifies, 5 * rounds);
     let mut dns = vec![Vec::new(); 5];
-    dns.iter_mut().zip(0..).for_each(|(dn, i)| people.write_dn(i, dn));
-    let asked = seen(&responder, |operation| match operation {
+    dns.iter_mut().zip(0..).for_each(|(dn, i)| responder.people.write_dn(i, dn));
+    let asked = responder.requests(|operation| match operation {
         Operation::Modify(modify) => {
             let change = modify.changes().next().unwrap();
             let value = change.attribute.values.iter().next().unwrap().unwrap();
@@ -880,28 +735,24 @@ fn steps_are_repeated_for_each_value_of_a_list() {
         _ => None,
     });
     assert_eq!(asked[..10], [dns.clone(), dns].concat());
-    let compared = seen(&responder, |operation| match operation {
-        Operation::Compare(compare) => Some(compare.value.to_vec()),
-        _ => None,
-    });
+    let compared = responder.requests(compared_value);
     let mut name = Vec::new();
-    people.write_name(4, &mut name);
+    responder.people.write_name(4, &mut name);
     assert_eq!((&compared[4], &compared[9]), (&name, &name));
 }
 
 #[test]
 fn a_missing_list_fails_unless_it_has_a_default() {
-    let people = people(Profile::Paper, 1);
     for (default, repeated, failed) in
         [("", 0, true), (", default = []", 0, false), (", default = ['cn=x,o=x', 'cn=y,o=x']", 2, false)]
     {
-        let responder = Responder::lookups(&people, Do::Code(ResultCode::SUCCESS));
+        let responder = Responder::lookups(&people(Profile::Paper, 1), Do::Code(ResultCode::SUCCESS));
         let text = format!(
             "[[operation]]\nname = 'o'\nstep = [\
             {{ search = '(cn=*)', capture.all = {{ attribute = 'dn', take = 'all'{default} }} }},\
             {{ repeat = 'all', step = [{{ delete = '{{all}}', expect.result = ['success', 'noSuchObject'] }}] }}, {{ compare = 'cn=a,o=x', entry = {{ sn = 'a' }} }}]"
         );
-        let found = run(&responder, &text, &Tables::new(), (op::COMPARE_REQUEST, 3));
+        let found = responder.run(&text, (op::COMPARE_REQUEST, 3));
         let (count, failures) = row(&found, "o", "sequence");
         assert_eq!(row(&found, "o", "delete").0, repeated * count, "{default}");
         assert_eq!(!failures.is_empty(), failed, "{default} {failures:?}");
@@ -910,15 +761,11 @@ fn a_missing_list_fails_unless_it_has_a_default() {
 
 #[test]
 fn a_random_capture_chooses_each_value_equally_often() {
-    let people = people(Profile::Paper, 4);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 4));
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { search = '(cn=*)', capture.one = { attribute = 'dn', take = 'random' } }, { delete = '{one}', expect.result = [0, 32] }]";
-    run(&responder, text, &Tables::new(), (op::DELETE_REQUEST, 400));
-    let mut asked = seen(&responder, |operation| match operation {
-        Operation::Delete(dn) => Some(dn.to_vec()),
-        _ => None,
-    });
+    responder.run(text, (op::DELETE_REQUEST, 400));
+    let mut asked = responder.names(op::DELETE_REQUEST);
     asked.sort();
     let counts: Vec<_> = asked.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
     // Each count is within five standard deviations of a quarter.
@@ -931,8 +778,7 @@ fn a_random_capture_chooses_each_value_equally_often() {
 
 #[test]
 fn a_server_generated_password_is_captured_and_hidden() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
+    let responder = Responder::start(&people(Profile::Paper, 1), |tag, _| match tag {
         op::EXTENDED_REQUEST => Do::Generate("gen\"7"),
         op::MODIFY_REQUEST => Do::Echo,
         _ => Do::Right,
@@ -940,8 +786,8 @@ fn a_server_generated_password_is_captured_and_hidden() {
     let text = "[[operation]]\nname = 'o'\nstep = [\
                 { password_modify = 'uid=a,o=x', capture.new = 'genPasswd' },\
                 { bind = 'uid=a,o=x', password = '{new}' }, { modify = 'cn=a,o=x', change.replace.sn = '{new}' }]";
-    let found = run(&responder, text, &Tables::new(), (op::MODIFY_REQUEST, 3));
-    let bound = seen(&responder, |operation| match operation {
+    let found = responder.run(text, (op::MODIFY_REQUEST, 3));
+    let bound = responder.requests(|operation| match operation {
         Operation::Bind(bind) => match bind.credentials {
             wire::ldap::Credentials::Simple(password) => Some(password.to_vec()),
             _ => None,
@@ -949,18 +795,15 @@ fn a_server_generated_password_is_captured_and_hidden() {
         _ => None,
     });
     assert_eq!(bound[0], b"gen\"7");
-    let examples = found[0].steps.iter().flat_map(|step| step.examples.iter().map(|(_, text)| text));
-    let examples = examples.cloned().collect::<Vec<_>>().join("; ");
-    assert!(examples.contains("{new}") && !examples.contains("gen"), "{examples}");
+    assert_shown(&found, &["{new}"], &["gen"]);
 }
 
 #[test]
 fn entries_left_by_one_run_do_not_disturb_the_next_run() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[[operation]]\nadd = 'cn={uuid},o=x'\nentry = { sn = 'a' }\nkeep = true";
     for adds in [10, 20] {
-        let found = run(&responder, text, &Tables::new(), (op::ADD_REQUEST, adds));
+        let found = responder.run(text, (op::ADD_REQUEST, adds));
         assert_eq!(row(&found, "add", "add").1, []);
     }
 }
@@ -979,15 +822,10 @@ fn a_repeat_that_sends_nothing_does_not_block_its_thread() {
             }
             let silent =
                 format!("[[operation]]\nname = \"a\"\nstep = [ {steps}, {{ search = \"(cn=x)\" }} ]\n");
-            let config = json!({
-                "target": {"host": "127.0.0.1", "port": responder.address.port(), "base": "o=elsewhere"},
-                "threads": 1,
-                "scenarios": [{"name": "silent", "text": silent}, {"name": "asks", "text": asks}],
-            });
-            let config = serde_json::from_value(config).unwrap();
-            let mut engine = Engine::start(config, None, None, &Tables::new()).unwrap();
+            let both = json!([{"name": "silent", "text": silent}, {"name": "mix", "text": asks}]);
+            let mut engine = responder.job("").with(json!({"threads": 1, "scenarios": both})).engine();
             engine.start_lanes("silent", 2).unwrap();
-            engine.start_lanes("asks", 1).unwrap();
+            engine.start_lanes("mix", 1).unwrap();
             let before = responder.seen.answered(op::SEARCH_REQUEST);
             let others_go_on = eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= before + 20);
             assert!(others_go_on, "{think}");

@@ -7,7 +7,7 @@ use load::{Clock, Counter, Engine, Snapshot, now_ns};
 use people::Profile;
 use serde_json::json;
 
-use super::harness::{LOOKUP, Totals, config, lookups, people, run, run_until, session, start};
+use super::harness::{LOOKUP, Totals, lookups, people, run_until, session};
 use super::responder::{Do, Responder};
 
 const MS: u64 = 1_000_000;
@@ -16,7 +16,7 @@ const A_DAY: &str = "{ think = '24h', distribution = 'constant' }";
 /// Starts lanes; returns the two times between which arrivals began.
 fn start_lanes(engine: &mut Engine, lanes: u64) -> (u64, u64) {
     let before = now_ns();
-    engine.start_lanes("p", lanes).unwrap();
+    engine.start_lanes("mix", lanes).unwrap();
     (before, now_ns())
 }
 
@@ -44,12 +44,8 @@ fn run_open(engine: &mut Engine, ms: u64) -> Totals {
 
 #[test]
 fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": 500.0});
-    config["threads"] = 2.into();
-    let mut engine = start(&config, Some(&people));
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let mut engine = responder.job(&lookups(1_000_000)).rate(500.0).with(json!({"threads": 2})).engine();
     let began = start_lanes(&mut engine, 8);
     let totals = run_open(&mut engine, 1_000);
     assert_rate(&totals, "lookup", 500.0, began);
@@ -63,55 +59,10 @@ fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
 }
 
 #[test]
-fn after_a_stall_of_a_second_latencies_agree_with_the_closed_form() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": 1000.0});
-    let mut engine = start(&config, Some(&people));
-    let began = start_lanes(&mut engine, 4);
-    std::thread::sleep(Duration::from_millis(500));
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
-    // Operations that were late before the stall, on a busy machine, are not counted for the stall.
-    let later =
-        |totals: &Totals, clock, ms| totals.of("lookup").clock(clock).count_between(ms * MS, u64::MAX >> 1);
-    let limits = [100, 300, 500, 700, 900];
-    let before = limits.map(|x| later(&totals, Clock::Latency, x));
-    let kept = [Clock::Service, Clock::Lag].map(|clock| later(&totals, clock, 500));
-    responder.gate.shut();
-    let shut = Instant::now();
-    std::thread::sleep(Duration::from_secs(1));
-    responder.gate.open();
-    let stall_ms = shut.elapsed().as_millis() as u64;
-    // A busy machine needs time to catch up, and arrivals during that time are late too.
-    totals.end_ns = 0;
-    run_until(&mut engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
-    let caught_up_ms = shut.elapsed().as_millis() as u64 - stall_ms;
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
-    assert_rate(&totals, "lookup", 1000.0, began);
-    // One arrival is due per millisecond of the stall. An arrival due t ms before the end of the stall is
-    // late by t ms. So all but x arrivals of the stall are late by more than x ms. Some arrivals after the
-    // stall are equally late.
-    for (x, before) in limits.into_iter().zip(before) {
-        let late = later(&totals, Clock::Latency, x) - before;
-        let (least, most) = (stall_ms - x - 60, stall_ms - x + caught_up_ms + 60);
-        assert!((least..=most).contains(&late), "{late} later than {x} ms, not {least} to {most}");
-    }
-    // Each of the four lanes waited for one answer. A clock that starts at the sending measures only these
-    // four late answers.
-    assert_eq!(later(&totals, Clock::Service, 500) - kept[0], 4);
-    assert!(later(&totals, Clock::Lag, 500) - kept[1] > 400, "the rest shows as schedule lag");
-}
-
-#[test]
 fn arrivals_without_a_free_lane_are_reported_not_dropped() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Small, 50));
     responder.gate.shut();
-    let mut config = config(responder.address, &lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": 1000.0});
-    let mut engine = start(&config, Some(&people));
+    let mut engine = responder.job(&lookups(1_000_000)).rate(1000.0).engine();
     let began = start_lanes(&mut engine, 2);
     std::thread::sleep(Duration::from_millis(300));
     let mut totals = Totals::default();
@@ -126,30 +77,23 @@ fn arrivals_without_a_free_lane_are_reported_not_dropped() {
 
 #[test]
 fn fewer_lanes_than_threads_serve_every_arrival() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": 400.0});
-    config["threads"] = 3.into();
-    let mut engine = start(&config, Some(&people));
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let mut engine = responder.job(&lookups(1_000_000)).rate(400.0).with(json!({"threads": 3})).engine();
     let began = start_lanes(&mut engine, 1);
     for more in [1, 1, 3] {
         std::thread::sleep(Duration::from_millis(200));
         start_lanes(&mut engine, more);
     }
     std::thread::sleep(Duration::from_millis(200));
-    engine.stop_lanes("p", 5).unwrap();
+    engine.stop_lanes("mix", 5).unwrap();
     let totals = run_open(&mut engine, 200);
     assert_rate(&totals, "lookup", 400.0, began);
 }
 
 #[test]
 fn an_arrival_can_be_a_whole_sequence() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &session(2, &[LOOKUP]));
-    config["schedule"] = json!({"kind": "open", "rate": 200.0});
-    let mut engine = start(&config, Some(&people));
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let mut engine = responder.job(&session(2, &[LOOKUP])).rate(200.0).engine();
     start_lanes(&mut engine, 8);
     let totals = run_open(&mut engine, 500);
     let sequence = totals.of("sequence");
@@ -163,16 +107,12 @@ fn an_arrival_can_be_a_whole_sequence() {
 
 #[test]
 fn an_arrival_is_recorded_wherever_its_lane_is_stopped() {
-    let people = people(Profile::Small, 50);
     // Each lane is stopped in its first pass: in a think time, in its last lookup, in an earlier lookup.
     for (steps, asked, [answered, count, thinking]) in
         [(&[A_DAY, LOOKUP][..], 4, [0, 0, 4]), (&[LOOKUP], 8, [4, 4, 0]), (&[LOOKUP, LOOKUP], 8, [0, 4, 0])]
     {
-        let responder = Responder::lookups(&people, Do::Slowly(1_000));
-        let mut config = config(responder.address, &session(1, steps));
-        config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
-        let mut engine = start(&config, Some(&people));
-        engine.start_lanes("p", 4).unwrap();
+        let responder = Responder::lookups(&people(Profile::Small, 50), Do::Slowly(1_000));
+        let mut engine = responder.job(&session(1, steps)).rate(1_000.0).start(4);
         let mut totals = Totals::default();
         run_until(&mut engine, &mut totals, |totals| {
             totals.count("bind") == 4 && responder.seen.messages.lock().unwrap().len() == asked
@@ -189,15 +129,10 @@ fn an_arrival_is_recorded_wherever_its_lane_is_stopped() {
 
 #[test]
 fn the_arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::lookups(&people, Do::Never);
-    let mut config = config(responder.address, &lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
-    config["threads"] = 2.into();
-    let mut second = config["scenarios"][0].clone();
-    second["name"] = "q".into();
-    config["scenarios"].as_array_mut().unwrap().push(second);
-    let mut engine = start(&config, Some(&people));
+    let responder = Responder::lookups(&people(Profile::Small, 50), Do::Never);
+    let scenario = |name: &str| json!({"name": name, "text": lookups(1_000_000)});
+    let both = json!({"threads": 2, "scenarios": [scenario("mix"), scenario("q")]});
+    let mut engine = responder.job("").rate(1_000.0).with(both).engine();
     engine.start_lanes("q", 2).unwrap();
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.backlog > 100);
@@ -206,7 +141,7 @@ fn the_arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
     let (pace, snapshot) = (engine.pace().unwrap(), engine.drain().unwrap());
     // The requests of the two lanes are still unanswered.
     assert_eq!((snapshot.backlog, snapshot.owed), (0, 2));
-    let lookup = snapshot.late.iter().find(|each| &*each.step == "lookup").unwrap();
+    let lookup = snapshot.late.iter().find(|row| &*row.step == "lookup").unwrap();
     assert_eq!((&*lookup.program, lookup.failures.len()), ("q", 1));
     assert!(lookup.count > 98 && lookup.count <= pace.first_at(end_ns), "{} given up", lookup.count);
     engine.stop(Duration::ZERO).unwrap();
@@ -214,30 +149,27 @@ fn the_arrivals_of_a_thread_without_lanes_are_given_up_at_once() {
 
 /// The arrivals due in each span, over all drains, with the number that were later than `later_ms`.
 fn spans_of(snapshots: &[Snapshot], later_ms: u64) -> Vec<(u64, u64)> {
-    let mut found = Vec::new();
+    let mut spans = Vec::new();
     for (span, step) in snapshots.iter().flat_map(|snapshot| &snapshot.spans) {
         let span = *span as usize;
-        found.resize(found.len().max(span + 1), (0, 0));
-        found[span].0 += step.count;
-        found[span].1 += step.clock(Clock::Latency).count_between(later_ms * MS, u64::MAX >> 1);
+        spans.resize(spans.len().max(span + 1), (0, 0));
+        spans[span].0 += step.count;
+        spans[span].1 += step.clock(Clock::Latency).count_between(later_ms * MS, u64::MAX >> 1);
     }
-    found
+    spans
 }
 
 #[test]
 fn arrivals_of_each_span_of_stages_equal_the_integral_of_the_rate() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &lookups(1_000_000));
+    let responder = Responder::right(&people(Profile::Small, 50));
     // The half seconds have 50, 150, 200, 0 and 100 arrivals.
     let stages =
         [(0.5, 200.0), (0.5, 400.0), (0.5, 400.0), (0.001, 0.0), (0.5, 0.0), (0.001, 400.0), (0.5, 0.0)];
     let stages: Vec<_> =
         stages.iter().map(|(lasts_s, rate)| json!({"lasts_s": lasts_s, "rate": rate})).collect();
-    config["schedule"] = json!({"kind": "staged", "stages": stages, "span_ms": 500});
-    config["threads"] = 2.into();
-    let mut engine = start(&config, Some(&people));
-    start_lanes(&mut engine, 8);
+    let staged = json!({"kind": "staged", "stages": stages, "span_ms": 500});
+    let job = responder.job(&lookups(1_000_000)).with(json!({"schedule": staged, "threads": 2}));
+    let mut engine = job.start(8);
     std::thread::sleep(Duration::from_millis(300));
     let mut snapshots = vec![engine.drain().unwrap()];
     assert!(engine.pace().is_none() && snapshots[0].spans.is_empty(), "they have begun by themselves");
@@ -257,13 +189,10 @@ fn arrivals_of_each_span_of_stages_equal_the_integral_of_the_rate() {
 
 #[test]
 fn arrivals_delayed_by_a_stall_are_in_the_spans_of_their_due_times() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, &lookups(1_000_000));
+    let responder = Responder::right(&people(Profile::Small, 50));
     let stages = json!([{"lasts_s": 0.001, "rate": 500.0}, {"lasts_s": 3.0, "rate": 500.0}]);
-    config["schedule"] = json!({"kind": "staged", "stages": stages, "span_ms": 250});
-    let mut engine = start(&config, Some(&people));
-    start_lanes(&mut engine, 2);
+    let staged = json!({"schedule": {"kind": "staged", "stages": stages, "span_ms": 250}});
+    let mut engine = responder.job(&lookups(1_000_000)).with(staged).start(2);
     std::thread::sleep(Duration::from_millis(200));
     let mut snapshots = vec![engine.cut().unwrap()];
     let begun = Instant::now();
@@ -279,20 +208,19 @@ fn arrivals_delayed_by_a_stall_are_in_the_spans_of_their_due_times() {
         snapshots.push(engine.drain().unwrap());
     }
     snapshots.push(engine.stop(Duration::from_secs(5)).unwrap());
-    let found = spans_of(&snapshots, 150);
-    assert!(found[..12].iter().all(|(count, _)| (124..=126).contains(count)), "{found:?}");
+    let spans = spans_of(&snapshots, 150);
+    assert!(spans[..12].iter().all(|(count, _)| (124..=126).contains(count)), "{spans:?}");
     // The arrivals of these spans are due from 1.0 to 1.75 s, and answered after 2 s.
     for span in 4..7 {
-        assert!(found[span].1 > 115, "span {span}: {found:?}");
+        assert!(spans[span].1 > 115, "span {span}: {spans:?}");
     }
 }
 
 #[test]
 fn think_times_are_exact_to_a_fraction_of_a_millisecond() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Small, 50));
     let steps = [LOOKUP, "{ think = '0.2ms', distribution = 'constant' }"];
-    let totals = run(&config(responder.address, &session(1, &steps)), Some(&people), 2, 300);
+    let totals = responder.job(&session(1, &steps)).run(2, 300);
     // Some think times are longer on a busy machine. With timers of whole milliseconds, none would be this
     // short.
     let shortest = totals.of("sequence").clock(Clock::Service).min();
@@ -301,10 +229,8 @@ fn think_times_are_exact_to_a_fraction_of_a_millisecond() {
 
 #[test]
 fn a_stop_wakes_lanes_in_a_think_time_of_a_day() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut engine = start(&config(responder.address, &session(1, &[A_DAY, LOOKUP])), Some(&people));
-    engine.start_lanes("p", 50).unwrap();
+    let responder = Responder::right(&people(Profile::Small, 50));
+    let mut engine = responder.job(&session(1, &[A_DAY, LOOKUP])).start(50);
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| totals.count("bind") == 50);
     let begun = std::time::Instant::now();

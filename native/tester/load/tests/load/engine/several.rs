@@ -1,19 +1,16 @@
 //! Users with several connections: the connection of each request, and lost connections.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use load::Tables;
 use people::Profile;
 use proptest::prelude::*;
 use serde_json::json;
 use wire::ldap::filter::Kind;
-use wire::ldap::{Operation, Request, ResultCode, op};
+use wire::ldap::{Operation, ResultCode, op};
 
-use super::harness::{eventually, mix, people, start};
+use super::harness::{eventually, people, row};
 use super::responder::{Do, MOST_MESSAGES, Responder};
-use super::scenarios::{row, run, try_start};
 
 /// The lifetime of a connection, as the file sets it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,9 +95,9 @@ fn unbinds(steps: &[Asked], connection: usize) -> bool {
 struct Model {
     /// By connection of the file: the number of the currently open connection, and how many operations used
     /// it.
-    open: BTreeMap<usize, (usize, u32)>,
-    opened: usize,
-    said: Vec<(usize, String)>,
+    open: BTreeMap<usize, (u64, u32)>,
+    opened: u64,
+    said: Vec<(u64, String)>,
 }
 
 impl Model {
@@ -192,11 +189,8 @@ fn uses_any(steps: &[Asked]) -> bool {
     (0..8).any(|number| uses(steps, number))
 }
 
-/// The requests that the server received, with their connections.
-fn heard(responder: &Responder) -> Vec<(usize, String)> {
-    let messages = responder.seen.messages.lock().unwrap();
-    let over = responder.seen.over.lock().unwrap();
-    let word = |message: &[u8]| match Request::decode(message).unwrap().operation {
+fn word(operation: &Operation<'_>) -> String {
+    match operation {
         Operation::Bind(bind) => format!("bind {}", String::from_utf8_lossy(bind.name)),
         Operation::Search(search) => match search.filter.kind() {
             Kind::Equality(equality) => format!("search {}", String::from_utf8_lossy(equality.value)),
@@ -204,8 +198,7 @@ fn heard(responder: &Responder) -> Vec<(usize, String)> {
         },
         Operation::Unbind => "unbind".to_owned(),
         other => panic!("{other:?}"),
-    };
-    messages.iter().zip(over.iter()).map(|(message, over)| (*over as usize, word(message))).collect()
+    }
 }
 
 proptest! {
@@ -213,10 +206,8 @@ proptest! {
 
     #[test]
     fn each_request_uses_the_connection_that_the_file_names(user in users()) {
-        let people = people(Profile::Paper, 1);
-        let responder = Responder::right(&people);
-        let mut engine = try_start(&responder, &user.text(), &Tables::new()).unwrap();
-        engine.start_lanes("mix", 1).unwrap();
+        let responder = Responder::right(&people(Profile::Paper, 1));
+        let mut engine = responder.job(&user.text()).start(1);
         prop_assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 40));
         let found = [engine.stop(Duration::from_secs(5)).unwrap()];
         prop_assert_eq!(row(&found, "o", "sequence").1, []);
@@ -224,14 +215,14 @@ proptest! {
         // opened when the lane was stopped has sent nothing and has no end.
         let spoke = || responder.seen.over.lock().unwrap().iter().copied().collect::<BTreeSet<_>>().len() as u64;
         prop_assert!(eventually(|| responder.seen.answered(op::UNBIND_REQUEST) == spoke()), "{}", user.text());
-        let (ends, heard): (Vec<_>, Vec<_>) = heard(&responder).into_iter().partition(|(_, word)| word == "unbind");
+        let (ends, heard): (Vec<_>, Vec<_>) = responder.requests_over(|operation| Some(word(operation))).into_iter().partition(|(_, word)| word == "unbind");
         prop_assert!(heard.len() + ends.len() < MOST_MESSAGES, "some are missing");
         let mut model = Model::default();
         while model.said.len() < heard.len() {
             model.iteration(&user);
         }
         prop_assert_eq!(&heard[..], &model.said[..heard.len()], "{}", user.text());
-        let once: BTreeSet<usize> = ends.iter().map(|(over, _)| *over).collect();
+        let once: BTreeSet<u64> = ends.iter().map(|(over, _)| *over).collect();
         prop_assert_eq!(once.len(), ends.len());
     }
 }
@@ -241,15 +232,10 @@ const TWO: &str = "[connection.a]\n[connection.b]\nbind = 'cn=b'\n[[operation]]\
 
 #[test]
 fn connections_closed_by_the_target_are_reopened_before_the_next_arrival() {
-    let people = people(Profile::Paper, 1);
     let are_opened = |_| {
-        let responder = Responder::lookups(&people, Do::RightThenCloseAfter(10));
-        let mut config = mix(responder.address, TWO);
-        config["schedule"] = json!({"kind": "open", "rate": 20, "arrivals": "even"});
-        let mut engine = start(&config, None);
-        engine.start_lanes("mix", 1).unwrap();
-        assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 12));
-        let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+        let responder = Responder::lookups(&people(Profile::Paper, 1), Do::RightThenCloseAfter(10));
+        let job = responder.job(TWO).even_rate(20.0);
+        let found = job.run_until(1, responder.has_answered(op::SEARCH_REQUEST, 12));
         let (passes, failures) = row(&found, "o", "sequence");
         let lost: u64 = failures.iter().map(|(_, count)| count).sum();
         let (a, b) = (row(&found, "mix", "a: connect").0, row(&found, "mix", "b: connect").0);
@@ -262,13 +248,12 @@ fn connections_closed_by_the_target_are_reopened_before_the_next_arrival() {
 
 #[test]
 fn a_failed_bind_closes_only_its_connection_and_is_retried_after_a_pause() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
-        _ => Do::Right,
-    });
-    let mut engine = try_start(&responder, TWO, &Tables::new()).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
+    let responder = Responder::only(
+        &people(Profile::Paper, 1),
+        op::BIND_REQUEST,
+        Do::Code(ResultCode::INVALID_CREDENTIALS),
+    );
+    let mut engine = responder.job(TWO).start(1);
     std::thread::sleep(Duration::from_millis(400));
     let found = [engine.stop(Duration::from_secs(5)).unwrap()];
     assert_eq!(row(&found, "mix", "a: connect"), (1, vec![]));
@@ -281,15 +266,15 @@ fn a_failed_bind_closes_only_its_connection_and_is_retried_after_a_pause() {
 
 #[test]
 fn an_operation_continues_after_a_refused_bind_step_and_closes_its_connection() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::BIND_REQUEST => Do::Code(ResultCode::INVALID_CREDENTIALS),
-        _ => Do::Right,
-    });
+    let responder = Responder::only(
+        &people(Profile::Paper, 1),
+        op::BIND_REQUEST,
+        Do::Code(ResultCode::INVALID_CREDENTIALS),
+    );
     let text = "[connection.user]\nper = 'step'\n[[operation]]\nname = 'o'\nstep = [\
                 { search = '(uid=a)' }, { bind = 'cn=x', password = '{user}', on = 'user' },\
                 { name = 'after', search = '(uid=b)' }]";
-    let found = run(&responder, text, &Tables::new(), (op::SEARCH_REQUEST, 9));
+    let found = responder.run(text, (op::SEARCH_REQUEST, 9));
     let (passes, failures) = row(&found, "o", "sequence");
     assert_eq!(failures, [("result:invalidCredentials".to_owned(), passes)]);
     assert_eq!(row(&found, "o", "after"), (passes, vec![]));
@@ -303,18 +288,11 @@ fn an_operation_continues_after_a_refused_bind_step_and_closes_its_connection() 
 
 #[test]
 fn a_lost_connection_ends_the_operation_and_the_other_connections_stay_open() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::start(&people, |tag, _| match tag {
-        op::COMPARE_REQUEST => Do::Close,
-        _ => Do::Right,
-    });
+    let responder = Responder::only(&people(Profile::Paper, 1), op::COMPARE_REQUEST, Do::Close);
     let text = "[connection.b]\nper = 'iteration'\n[connection.c]\n[[operation]]\nname = 'o'\nstep = [\
                 { search = '(uid=a)' }, { name = 'on b', search = '(uid=b)', on = 'b' },\
                 { compare = 'cn=a', entry = { sn = 'a' }, on = 'c' }, { delete = 'cn=a' }]";
-    let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 8));
-    let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+    let found = responder.run(text, (op::SEARCH_REQUEST, 8));
     let (passes, failures) = row(&found, "o", "sequence");
     assert_eq!(failures, [("closed".to_owned(), passes)]);
     assert_eq!(row(&found, "o", "delete").0, 0);
@@ -322,25 +300,19 @@ fn a_lost_connection_ends_the_operation_and_the_other_connections_stay_open() {
     let (b, c) = (row(&found, "o", "b: connect").0, row(&found, "mix", "c: connect").0);
     assert!(b.abs_diff(passes) <= 1 && c.abs_diff(passes) <= 1, "{b} {c} {passes}");
     // The connection of the iteration was closed.
-    let opened = responder.seen.connections.load(Ordering::SeqCst);
+    let opened = responder.connections();
     assert!(eventually(|| responder.seen.answered(op::UNBIND_REQUEST) >= opened - c));
 }
 
 #[test]
 fn unsolicited_answers_on_an_idle_connection_are_ignored() {
-    let people = people(Profile::Paper, 1);
     for more in [20, 100_000] {
         // The unsolicited bytes are sent over connection b, after its bind.
-        let responder = Responder::start(&people, move |tag, _| match tag {
-            op::BIND_REQUEST => Do::RightThenMore(more),
-            _ => Do::Right,
-        });
+        let responder =
+            Responder::only(&people(Profile::Paper, 1), op::BIND_REQUEST, Do::RightThenMore(more));
         let text = "[connection.a]\n[connection.b]\nbind = 'cn=b'\n[[operation]]\nname = 'on a'\nweight = 9\n\
                     on = 'a'\nsearch = '(uid=a)'\n[[operation]]\nname = 'on b'\non = 'b'\nsearch = '(uid=b)'";
-        let mut engine = try_start(&responder, text, &Tables::new()).unwrap();
-        engine.start_lanes("mix", 1).unwrap();
-        assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 50));
-        let found = [engine.stop(Duration::from_secs(5)).unwrap()];
+        let found = responder.run(text, (op::SEARCH_REQUEST, 50));
         assert_eq!(row(&found, "on a", "search").1, []);
         let (count, failures) = row(&found, "on b", "search");
         assert_eq!(failures.iter().map(|(_, n)| n).sum::<u64>(), count, "{failures:?}");
@@ -349,15 +321,10 @@ fn unsolicited_answers_on_an_idle_connection_are_ignored() {
 
 #[test]
 fn a_single_operation_opens_only_the_connections_that_it_needs() {
-    let people = people(Profile::Paper, 1);
-    let responder = Responder::right(&people);
+    let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[connection.a]\n[connection.b]\n[[operation]]\nname = 'on a'\non = 'a'\nsearch = '(uid=a)'\n\
                 [[operation]]\nname = 'on b'\non = 'b'\nsearch = '(uid=b)'";
-    let mut config = mix(responder.address, text);
-    config["scenarios"][0]["operation"] = json!("on b");
-    let mut engine = start(&config, None);
-    engine.start_lanes("mix", 3).unwrap();
-    assert!(eventually(|| responder.seen.answered(op::SEARCH_REQUEST) >= 20));
-    engine.stop(Duration::from_secs(5)).unwrap();
-    assert_eq!(responder.seen.connections.load(Ordering::SeqCst), 3);
+    let job = responder.job(text).scenario(json!({"operation": "on b"}));
+    job.run_until(3, responder.has_answered(op::SEARCH_REQUEST, 20));
+    assert_eq!(responder.connections(), 3);
 }

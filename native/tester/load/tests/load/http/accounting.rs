@@ -2,25 +2,22 @@
 
 use serde_json::json;
 
-use super::paper::{IMAGE, PAGE, config, one, paper, run};
+use super::paper::{IMAGE, PAGE, one, paper};
 use super::site::{Do, Site};
 
 #[test]
 fn the_clocks_account_for_all_of_the_lanes_time() {
     let site = Site::right();
     for keepalive in [true, false] {
-        let mut config = config(&site, &paper());
-        config["target"]["keepalive"] = json!(keepalive);
-        run(&config, 12, "page", 300).assert_accounted();
+        let job = site.job(&paper()).target(json!({"keepalive": keepalive}));
+        job.run_steps(12, "page", 300).assert_accounted();
     }
 }
 
 #[test]
 fn the_clocks_account_for_lanes_that_wait_for_arrivals() {
     let site = Site::right();
-    let mut config = config(&site, &one(&[PAGE, IMAGE]));
-    config["schedule"] = json!({"kind": "open", "rate": 400.0});
-    run(&config, 4, "page", 100).assert_accounted();
+    site.job(&one(&[PAGE, IMAGE])).rate(400.0).run_steps(4, "page", 100).assert_accounted();
 }
 
 #[test]
@@ -31,9 +28,7 @@ fn the_clocks_account_for_timeouts_and_pauses() {
         6 => Do::RightThenClose,
         _ => Do::Right,
     });
-    let mut config = config(&site, &one(&[PAGE]));
-    config["timeout_ms"] = json!(40);
-    let totals = run(&config, 6, "page", 60);
+    let totals = site.job(&one(&[PAGE])).with(json!({"timeout_ms": 40})).run_steps(6, "page", 60);
     assert_eq!(totals.kinds(), ["closed", "timeout"]);
     totals.assert_accounted();
 }

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use super::paper::{CREATE, IMAGE, PAGE, UPDATE, UPDATED_PAGE, config, one, run};
+use super::paper::{CREATE, IMAGE, PAGE, UPDATE, UPDATED_PAGE, one};
 use super::site::{Do, PAGE_BYTES, Site};
 
 /// The failures of pages on a site that answers every page with `what`.
 fn kinds_of(what: Do) -> Vec<String> {
     let site = Site::always(what);
-    let mut config = config(&site, &one(&[PAGE]));
+    let mut job = site.job(&one(&[PAGE]));
     if matches!(what, Do::Never | Do::LessThanSaidAndWait) {
-        config["timeout_ms"] = json!(200);
+        job = job.with(json!({"timeout_ms": 200}));
     }
-    let totals = run(&config, 3, "page", 6);
+    let totals = job.run_steps(3, "page", 6);
     let of_page = totals.of("page");
     assert!(of_page.count > 0, "{what:?}: {totals:?}");
     if totals.failed("page") > 0 {
@@ -64,9 +64,7 @@ fn each_kind_of_wrong_answer_has_its_own_name() {
 #[test]
 fn a_lane_flooded_by_the_target_times_out_and_does_not_delay_other_lanes() {
     let site = Site::new(|path, _| if path == "/image" { Do::EndlessChunks } else { Do::Right });
-    let mut config = config(&site, &one(&[PAGE, IMAGE]));
-    config["timeout_ms"] = json!(1_000);
-    let totals = run(&config, 3, "image", 6);
+    let totals = site.job(&one(&[PAGE, IMAGE])).with(json!({"timeout_ms": 1_000})).run_steps(3, "image", 6);
     assert_eq!(totals.kinds(), ["timeout"], "{totals:?}");
     assert_eq!(totals.failed("image"), totals.count("image"));
     assert_eq!(totals.failed("page"), 0);
@@ -76,7 +74,7 @@ fn a_lane_flooded_by_the_target_times_out_and_does_not_delay_other_lanes() {
 fn only_a_page_after_an_update_can_be_stale() {
     let site = Site::new(|path, _| if path == "/" { Do::Outdated } else { Do::Right });
     let before = UPDATED_PAGE.replace("updated page", "page");
-    let totals = run(&config(&site, &one(&[&before, UPDATE, UPDATED_PAGE])), 3, "updated page", 60);
+    let totals = site.job(&one(&[&before, UPDATE, UPDATED_PAGE])).run_steps(3, "updated page", 60);
     let of_page = totals.of("updated page");
     assert_eq!(of_page.failures.keys().collect::<Vec<_>>(), ["stale"]);
     assert_eq!((of_page.failures["stale"], of_page.count), (of_page.count, totals.count("update")));
@@ -86,7 +84,7 @@ fn only_a_page_after_an_update_can_be_stale() {
 #[test]
 fn leaked_pages_among_right_pages_are_counted_one_by_one() {
     let site = Site::new(|_, n| if n % 2 == 0 { Do::SomebodyElse } else { Do::Right });
-    let totals = run(&config(&site, &one(&[PAGE])), 2, "page", 100);
+    let totals = site.job(&one(&[PAGE])).run_steps(2, "page", 100);
     let of_page = totals.of("page");
     let half = of_page.count / 2;
     assert!(of_page.failures["leak"].abs_diff(half) <= 2, "{totals:?}");
@@ -104,7 +102,7 @@ fn unverified_bodies_are_still_measured() {
         (Do::CloseMidChunks, Some("closed")),
     ] {
         let site = Site::always(what);
-        let totals = run(&config(&site, &one(&[IMAGE])), 2, "image", 6);
+        let totals = site.job(&one(&[IMAGE])).run_steps(2, "image", 6);
         let kinds: Vec<_> = totals.of("image").failures.keys().map(String::as_str).collect();
         assert_eq!(kinds, name.into_iter().collect::<Vec<_>>(), "{what:?}");
     }
@@ -114,7 +112,7 @@ fn unverified_bodies_are_still_measured() {
 fn a_new_user_sends_the_number_assigned_by_the_site() {
     let site = Site::right();
     let page = PAGE.replace("visitor.id", "id").replace("visitor", "newcomer");
-    let totals = run(&config(&site, &one(&[CREATE, &page])), 3, "page", 30);
+    let totals = site.job(&one(&[CREATE, &page])).run_steps(3, "page", 30);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let requests = site.seen.requests.lock().unwrap();
     let pages = requests.iter().filter(|request| request.starts_with(b"GET /"));
@@ -125,7 +123,7 @@ fn a_new_user_sends_the_number_assigned_by_the_site() {
 fn a_registration_without_its_cookie_is_a_wrong_answer() {
     let site = Site::right();
     let create = CREATE.replace("cookie = 'user'", "cookie = 'session'");
-    let totals = run(&config(&site, &one(&[&create])), 1, "create", 5);
+    let totals = site.job(&one(&[&create])).run_steps(1, "create", 5);
     assert_eq!(totals.kinds(), ["nothing-captured"]);
 }
 
@@ -133,9 +131,7 @@ fn a_registration_without_its_cookie_is_a_wrong_answer() {
 fn without_verification_only_status_and_length_count() {
     for (what, right) in [(Do::SomebodyElse, true), (Do::Status(500), false), (Do::OfLength(5_000), false)] {
         let site = Site::always(what);
-        let mut config = config(&site, &one(&[PAGE]));
-        config["verify"] = json!("none");
-        let totals = run(&config, 2, "page", 10);
+        let totals = site.job(&one(&[PAGE])).with(json!({"verify": "none"})).run_steps(2, "page", 10);
         assert_eq!(totals.kinds().is_empty(), right, "{what:?}: {totals:?}");
     }
 }

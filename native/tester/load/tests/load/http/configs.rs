@@ -3,7 +3,7 @@
 use load::AnyConfig;
 use serde_json::json;
 
-use super::paper::{IMAGE, config, one, try_start};
+use super::paper::{IMAGE, one};
 use super::site::Site;
 
 #[test]
@@ -18,8 +18,8 @@ fn invalid_steps_are_refused() {
         ("get = '/', expect.contains = ['']", "empty text"),
         ("get = '/', expect.identity = { before = 'x', value = 'y' }", "the same for everyone"),
     ] {
-        let error = try_start(&config(&site, &one(&[&format!("{{ {step} }}")]))).err().expect(expected);
-        assert!(error.to_string().contains(expected), "{error}");
+        let error = site.job(&one(&[&format!("{{ {step} }}")])).refusal();
+        assert!(error.contains(expected), "{error}");
     }
 }
 
@@ -31,26 +31,27 @@ fn invalid_targets_are_refused() {
         ("size", json!(u64::MAX), "give fewer people"),
         ("base_path", json!("shop"), "target.base_path"),
     ] {
-        let mut config = config(&site, &one(&[IMAGE]));
-        config["target"][field] = value;
-        let error = try_start(&config).err().expect(expected).to_string();
+        let error = site.job(&one(&[IMAGE])).target(json!({field: value})).refusal();
         assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn a_persistent_connection_of_http_1_0_is_refused() {
+fn connections_that_a_site_cannot_have_are_refused() {
     let site = Site::right();
-    let text = format!("connection.main = {{ http = '1.0', per = 'user' }}\n{}", one(&[IMAGE]));
-    let error = try_start(&config(&site, &text)).err().unwrap().to_string();
-    assert!(error.contains("HTTP/1.0 ends with its answer"), "{error}");
+    for (connection, expected) in [
+        ("{ http = '1.0', per = 'user' }", "HTTP/1.0 ends with its answer"),
+        ("{ pool = 4 }", "a connection that users share (pool) is read, but not run yet"),
+    ] {
+        let problem = site.job(&format!("connection.main = {connection}\n{}", one(&[IMAGE]))).refusal();
+        assert!(problem.contains(expected), "{problem}");
+    }
 }
 
 #[test]
 fn an_unknown_protocol_is_refused() {
     let site = Site::right();
-    let mut config = config(&site, &one(&[IMAGE]));
-    config["target"]["protocol"] = json!("gopher");
-    let problem = serde_json::from_value::<AnyConfig>(config).unwrap_err().to_string();
+    let job = site.job(&one(&[IMAGE])).target(json!({"protocol": "gopher"}));
+    let problem = serde_json::from_value::<AnyConfig>(job.config).unwrap_err().to_string();
     assert!(problem.contains("use \"ldap\" or \"http\""), "{problem}");
 }

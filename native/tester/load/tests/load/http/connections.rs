@@ -1,26 +1,22 @@
 //! Connections: one for many requests, or one for each request.
 
-use std::sync::atomic::Ordering;
-
 use serde_json::json;
 
-use super::paper::{IMAGE, PAGE, config, one, paper, run};
+use super::paper::{IMAGE, PAGE, one, paper};
 use super::site::{Do, Site};
 
 #[test]
 fn a_lane_reuses_its_connection() {
     let site = Site::right();
-    let totals = run(&config(&site, &one(&[PAGE, IMAGE])), 3, "image", 20);
+    let totals = site.job(&one(&[PAGE, IMAGE])).run_steps(3, "image", 20);
     assert_eq!(totals.count("main: connect"), 3);
-    assert_eq!(site.seen.connections.load(Ordering::Relaxed), 3);
+    assert_eq!(site.connections(), 3);
 }
 
 #[test]
 fn the_workload_of_the_paper_opens_a_connection_for_each_request() {
     let site = Site::right();
-    let mut config = config(&site, &paper());
-    config["target"]["keepalive"] = json!(false);
-    let totals = run(&config, 3, "page", 60);
+    let totals = site.job(&paper()).target(json!({"keepalive": false})).run_steps(3, "page", 60);
     let requests: u64 =
         ["page", "create", "update", "updated page"].iter().map(|step| totals.count(step)).sum();
     assert!(totals.kinds().is_empty(), "{totals:?}");
@@ -34,7 +30,7 @@ fn the_workload_of_the_paper_opens_a_connection_for_each_request() {
 #[test]
 fn an_answer_to_head_without_a_length_does_not_close_its_connection() {
     let site = Site::always(Do::HeadAlone);
-    let totals = run(&config(&site, &one(&["{ name = 'head', head = '/' }"])), 1, "head", 20);
+    let totals = site.job(&one(&["{ name = 'head', head = '/' }"])).run_steps(1, "head", 20);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(totals.count("main: connect"), 1);
 }
@@ -43,7 +39,7 @@ fn an_answer_to_head_without_a_length_does_not_close_its_connection() {
 fn a_close_by_the_site_after_an_answer_causes_a_connect_and_no_failure() {
     for what in [Do::RightThenClose, Do::UntilClose] {
         let site = Site::always(what);
-        let totals = run(&config(&site, &one(&[PAGE])), 2, "page", 10);
+        let totals = site.job(&one(&[PAGE])).run_steps(2, "page", 10);
         assert!(totals.kinds().is_empty(), "{what:?} {totals:?}");
         assert!(totals.count("main: connect").abs_diff(totals.count("page")) <= 2, "{what:?} {totals:?}");
     }
@@ -52,10 +48,10 @@ fn a_close_by_the_site_after_an_answer_causes_a_connect_and_no_failure() {
 #[test]
 fn a_closed_port_is_a_connect_failure() {
     let site = Site::right();
-    let config = config(&site, &one(&[PAGE]));
+    let job = site.job(&one(&[PAGE]));
     drop(site);
     std::thread::sleep(std::time::Duration::from_millis(50));
-    let totals = run(&config, 1, "main: connect", 2);
+    let totals = job.run_steps(1, "main: connect", 2);
     assert_eq!(totals.of("main: connect").failures.keys().collect::<Vec<_>>(), ["connect-refused"]);
     assert_eq!(totals.count("page"), 0);
 }

@@ -1,14 +1,13 @@
 //! Steps over TLS beside cleartext steps, and several addresses of one site.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tls::{Acceptor, ServerSpec};
 
-use super::harness::{Totals, eventually, run_until};
-use super::paper::{config, run, start, try_start};
+use super::harness::eventually;
 use super::site::{Do, Site};
+use crate::job::Job;
 
 pub fn acceptor() -> Acceptor {
     Acceptor::new(&ServerSpec::default(), &[b"http/1.1"]).unwrap()
@@ -33,13 +32,10 @@ impl Both {
     }
 
     /// A deck of `images` cards without TLS and `secrets` cards with TLS.
-    pub fn config(&self, keepalive: bool, images: u32, secrets: u32) -> Value {
-        let mut config = kinds(&self.clear, images, secrets);
-        config["target"]["keepalive"] = json!(keepalive);
-        config["scenarios"][0]["keepalive"] = json!(keepalive);
-        let trust = json!({"ca_pem": self.acceptor.made_ca().unwrap()});
-        config["target"]["secure"] = json!({"port": self.secure.port(), "tls": trust});
-        config
+    pub fn job(&self, keepalive: bool, images: u32, secrets: u32) -> Job {
+        let job = kinds(&self.clear, images, secrets).scenario(json!({"keepalive": keepalive}));
+        let secure = json!({"port": self.secure.port(), "tls": {"ca_pem": self.acceptor.made_ca().unwrap()}});
+        job.target(json!({"keepalive": keepalive, "secure": secure}))
     }
 
     pub fn connections(&self) -> u64 {
@@ -48,7 +44,7 @@ impl Both {
 }
 
 /// A scenario with classes of images: one row per class, under the scenario's name.
-pub fn kinds(site: &Site, images: u32, secrets: u32) -> Value {
+pub fn kinds(site: &Site, images: u32, secrets: u32) -> Job {
     let image = |name: &str, weight: u32, connection: &str| {
         let step = format!("get = '/image'\non = '{connection}'\nexpect.length = 5480");
         format!("[[operation]]\nname = '{name}'\nweight = {weight}\n{step}\n")
@@ -66,21 +62,13 @@ pub fn kinds(site: &Site, images: u32, secrets: u32) -> Value {
     if secrets > 0 {
         text += &image("secret", secrets, "secure");
     }
-    let mut config = config(site, &text);
-    config["scenarios"][0]["classes"] = json!(true);
-    config
+    site.job(&text).scenario(json!({"classes": true}))
 }
 
 #[test]
 fn each_step_uses_its_own_endpoint_and_the_mix_is_exact() {
     let site = Both::right();
-    let mut config = site.config(false, 4, 1);
-    config["threads"] = json!(2);
-    let mut engine = start(&config);
-    engine.start_lanes("p", 5).unwrap();
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.count("image") > 400);
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let totals = site.job(false, 4, 1).with(json!({"threads": 2})).run_steps(5, "image", 401);
     assert!(totals.kinds().is_empty(), "{totals:?}");
 
     let counts = [totals.count("image"), totals.count("secret")];
@@ -101,7 +89,7 @@ fn each_step_uses_its_own_endpoint_and_the_mix_is_exact() {
 #[test]
 fn an_open_connection_to_another_endpoint_is_replaced() {
     let site = Both::right();
-    let totals = run(&site.config(true, 1, 1), 1, "secret", 40);
+    let totals = site.job(true, 1, 1).run_steps(1, "secret", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!(totals.count("connect"), site.connections());
     // The two cards of a pair use different endpoints. The first card of the next pair may use the open
@@ -116,9 +104,8 @@ fn an_open_connection_to_another_endpoint_is_replaced() {
 fn tls_handshakes_are_full_unless_resumption_is_configured() {
     for resume in [false, true] {
         let site = Both::right();
-        let mut config = site.config(false, 0, 1);
-        config["target"]["secure"]["tls"]["resume"] = json!(resume);
-        let totals = run(&config, 1, "secret", 20);
+        let job = site.job(false, 0, 1).target(json!({"secure": {"tls": {"resume": resume}}}));
+        let totals = job.run_steps(1, "secret", 20);
         assert!(totals.kinds().is_empty(), "{totals:?}");
         let expected = if resume { site.secure.connections() - 1 } else { 0 };
         // The site's side of the last handshake may end after the client's side.
@@ -130,12 +117,10 @@ fn tls_handshakes_are_full_unless_resumption_is_configured() {
 #[test]
 fn lanes_are_spread_evenly_over_the_addresses_of_a_site() {
     let sites = [Site::right(), Site::right(), Site::right()];
-    let mut config = kinds(&sites[0], 1, 0);
-    config["scenarios"][0]["keepalive"] = json!(true);
-    config["threads"] = json!(2);
-    let further = sites[1..].iter().map(|site| json!({"host": "127.0.0.1", "port": site.port()}));
-    config["target"]["addresses"] = further.collect();
-    run(&config, 3, "image", 60);
+    let job = kinds(&sites[0], 1, 0).with(json!({"threads": 2})).scenario(json!({"keepalive": true}));
+    let address = |site: &Site| json!({"host": "127.0.0.1", "port": site.port()});
+    let addresses: Vec<_> = sites[1..].iter().map(address).collect();
+    job.target(json!({"addresses": addresses})).run_steps(3, "image", 60);
     assert_eq!([1, 1, 1], [0, 1, 2].map(|n| sites[n].connections()));
     let host = format!("\r\nHost: 127.0.0.1:{}\r\n", sites[0].port());
     for site in &sites {
@@ -152,14 +137,13 @@ fn tls_connections_use_every_address_unless_the_tls_endpoint_has_a_host() {
         Site::at(("127.0.0.2", clear), None, |_, _| Do::Right),
         Site::at(("127.0.0.2", secure), Some(&site.acceptor), |_, _| Do::Right),
     ];
-    let mut config = site.config(true, 0, 1);
-    config["target"]["addresses"] = json!([{"host": "127.0.0.2", "port": clear}]);
-    let totals = run(&config, 4, "secret", 40);
+    let addresses = json!({"addresses": [{"host": "127.0.0.2", "port": clear}]});
+    let job = site.job(true, 0, 1).target(addresses);
+    let totals = job.run_steps(4, "secret", 40);
     // The certificate names the first address, whichever address the lane connects to.
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!([site.secure.connections(), others[1].connections()], [2, 2]);
-    config["target"]["secure"]["host"] = json!("127.0.0.1");
-    run(&config, 4, "secret", 40);
+    job.target(json!({"secure": {"host": "127.0.0.1"}})).run_steps(4, "secret", 40);
     assert_eq!([site.secure.connections(), others[1].connections()], [2 + 4, 2]);
     assert_eq!([site.clear.connections(), others[0].connections()], [0, 0]);
 }
@@ -167,21 +151,17 @@ fn tls_connections_use_every_address_unless_the_tls_endpoint_has_a_host() {
 #[test]
 fn contradictory_endpoints_are_refused() {
     let site = Both::right();
-    let problem = |config: &Value| try_start(config).err().unwrap().to_string();
-    let with = |field: &str, value: Value| {
-        let mut config = site.config(true, 1, 1);
-        config["target"][field] = value;
-        problem(&config)
-    };
-    let found = with("secure", Value::Null);
-    assert!(
-        found.contains("connection.secure: has tls = true, but the target has no address for it"),
-        "{found}"
-    );
-    let found = with("tls", json!({}));
-    assert!(found.contains("target.tls and target.secure contradict one another"), "{found}");
-    let found = with("secure", json!({"port": site.clear.port()}));
-    assert!(found.contains("give the port of TLS"), "{found}");
-    let found = with("addresses", json!([{"host": "127.0.0.1", "port": site.secure.port()}]));
-    assert!(found.contains("give the port of TLS"), "{found}");
+    let (clear, secure) = (site.clear.port(), site.secure.port());
+    for (target, expected) in [
+        (
+            json!({"secure": Value::Null}),
+            "connection.secure: has tls = true, but the target has no address for it",
+        ),
+        (json!({"tls": {}}), "target.tls and target.secure contradict one another"),
+        (json!({"secure": {"port": clear}}), "give the port of TLS"),
+        (json!({"addresses": [{"host": "127.0.0.1", "port": secure}]}), "give the port of TLS"),
+    ] {
+        let problem = site.job(true, 1, 1).target(target).refusal();
+        assert!(problem.contains(expected), "{problem}");
+    }
 }

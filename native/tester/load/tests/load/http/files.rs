@@ -4,8 +4,8 @@ use files::{FileSet, Spec};
 use serde_json::{Value, json};
 
 use super::harness::Totals;
-use super::paper::{config, run, try_start};
 use super::site::{Do, Site};
+use crate::job::Job;
 
 /// Larger than a thread's read buffer.
 const LARGE: usize = 300_000;
@@ -26,28 +26,22 @@ pub const SET: &str =
     "[files.set]\nsmall = { sizes = [223, 1024], count = 1_200 }\nlarge = { sizes = [300_000] }\n";
 
 /// Operations on these classes of files with their weights, each on its own connection.
-fn asked(site: &Site, operations: &str) -> Value {
-    let mut config =
-        config(site, &format!("connection.main.per = 'step'\noperation = [{operations}]\n{SET}"));
-    config["target"]["files"] = spec();
-    config["scenarios"][0]["classes"] = json!(true);
-    config
+fn asked(site: &Site, operations: &str) -> Job {
+    let job = site.job(&format!("connection.main.per = 'step'\noperation = [{operations}]\n{SET}"));
+    job.target(json!({"files": spec()})).scenario(json!({"classes": true}))
 }
 
 fn large(what: Do) -> Totals {
     let site = Site::always(what);
-    let mut config = asked(&site, "{ file = 'large' }");
-    config["timeout_ms"] = json!(3_000);
-    run(&config, 2, "large", 6)
+    asked(&site, "{ file = 'large' }").with(json!({"timeout_ms": 3_000})).run_steps(2, "large", 6)
 }
 
 #[test]
 fn all_files_of_a_class_are_requested_each_on_its_own_connection() {
     let site = Site::right();
-    let mut config = asked(&site, "{ weight = 9, file = 'small' }, { file = 'large' }");
-    let text = config["scenarios"][0]["text"].as_str().unwrap().replace("per = 'step'", "http = '1.0'");
-    config["scenarios"][0]["text"] = json!(text);
-    let totals = run(&config, 5, "small", 9_000);
+    let job = asked(&site, "{ weight = 9, file = 'small' }, { file = 'large' }");
+    let text = job.config["scenarios"][0]["text"].as_str().unwrap().replace("per = 'step'", "http = '1.0'");
+    let totals = job.scenario(json!({"text": text})).run_steps(5, "small", 9_000);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let (small, large) = (totals.count("small"), totals.count("large"));
     assert!((small / 9).abs_diff(large) <= 5, "{small} small, {large} large");
@@ -101,19 +95,19 @@ fn each_wrong_answer_for_a_file_has_its_own_name() {
 fn without_verification_the_length_of_a_file_counts_and_its_bytes_do_not() {
     for (what, kinds) in [(Do::WrongByte(9), vec![]), (Do::OfLength(9), vec!["wrong-length"])] {
         let site = Site::always(what);
-        let mut config = asked(&site, "{ file = 'large' }");
-        config["verify"] = json!("none");
-        assert_eq!(run(&config, 2, "large", 6).kinds(), kinds, "{what:?}");
+        let job = asked(&site, "{ file = 'large' }").with(json!({"verify": "none"}));
+        assert_eq!(job.run_steps(2, "large", 6).kinds(), kinds, "{what:?}");
     }
 }
 
 #[test]
 fn the_refusal_of_an_unknown_class_of_files_names_the_class() {
     let site = Site::right();
-    let problem = |config: &Value| try_start(config).err().unwrap().to_string();
-    let mut config = asked(&site, "{ file = 'large' }");
-    config["target"]["files"]["classes"] = json!([spec()["classes"][0]]);
-    assert!(problem(&config).contains("the target's files have no class \"large\""), "{}", problem(&config));
-    config["target"]["files"] = Value::Null;
-    assert!(problem(&config).contains("the target has no \"files\""), "{}", problem(&config));
+    for (files, expected) in [
+        (json!({"classes": [spec()["classes"][0]]}), "the target's files have no class \"large\""),
+        (Value::Null, "the target has no \"files\""),
+    ] {
+        let problem = asked(&site, "{ file = 'large' }").target(json!({"files": files})).refusal();
+        assert!(problem.contains(expected), "{problem}");
+    }
 }

@@ -3,20 +3,21 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use load::{Clock, Snapshot, Tables};
+use load::{Clock, Snapshot};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::endpoints::acceptor;
 use super::harness::{Totals, eventually, sum_ns};
-use super::scenarios::{Seen, Server, config, failures, ok, run, try_start, with};
+use super::scenarios::{Seen, Server, answer, failures, ok, with};
+use crate::job::Job;
 
 const GET: &str =
     "[[operation]]\nname = 'get'\nstep = [{ name = 'go', get = '/a/start?x=1', follow = true }]";
 
 /// A redirect with further header lines.
 fn redirect(status: u16, lines: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {status} X\r\nContent-Length: 5\r\n{lines}\r\nmoved").into_bytes()
+    answer(status, lines, "moved")
 }
 
 fn to(status: u16, location: &str) -> Vec<u8> {
@@ -30,19 +31,12 @@ fn asked(server: &Server, count: usize) -> Vec<(String, String)> {
 }
 
 fn kinds(answer: impl Fn(&Seen, usize) -> Vec<u8> + Send + Sync + 'static, count: usize) -> Vec<String> {
-    failures(&run(&Server::new(answer), GET, &Tables::new(), count), "go")
+    failures(&Server::new(answer).run(GET, count), "go")
 }
 
 /// The log line of the first request.
-fn told(server: &Server, text: &str, more: &Value) -> Value {
-    let mut config = config(server.port, text);
-    config["log"] = json!({"most": 1, "all": true});
-    if let Value::Object(more) = more {
-        config["target"].as_object_mut().unwrap().extend(more.clone());
-    }
-    let mut engine = try_start(&config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| !server.requests().is_empty()));
+fn log_line(server: &Server, text: &str) -> Value {
+    let mut engine = server.job(text).with(json!({"log": {"most": 1, "all": true}})).start(1);
     let mut log = Vec::new();
     assert!(eventually(|| {
         log.extend(engine.drain().unwrap().log);
@@ -53,7 +47,7 @@ fn told(server: &Server, text: &str, more: &Value) -> Value {
 }
 
 fn count(snapshot: &Snapshot, step: &str) -> u64 {
-    snapshot.steps.iter().filter(|each| &*each.step == step).map(|each| each.count).sum()
+    snapshot.steps.iter().filter(|row| &*row.step == step).map(|row| row.count).sum()
 }
 
 #[test]
@@ -68,14 +62,14 @@ fn a_followed_redirect_counts_as_one_request_with_the_last_answer() {
         { name = 'go', get = '/a/start?x=1', follow = true, expect = { contains = 'welcome', headers.X-Id = '7' }, capture.id = { header = 'X-Id' } },
         { name = 'then', get = '/id/{id}', follow = true, expect.status = 200 },
     ]";
-    let snapshot = run(&server, text, &Tables::new(), 8);
+    let snapshot = server.run(text, 8);
     assert_eq!((failures(&snapshot, "go"), failures(&snapshot, "then")), (vec![], vec![]));
     let paths: Vec<_> = asked(&server, 4).into_iter().map(|(_, target)| target).collect();
     assert_eq!(paths, ["/a/start?x=1", "/a/next", "/b?y", "/id/7"]);
     assert!(server.requests().iter().all(|seen| seen.connection == 0));
     let requests = server.requests().len() as u64;
     assert!(count(&snapshot, "go").abs_diff(requests / 4) <= 1, "{requests}");
-    let line = told(&server, GET, &json!({}));
+    let line = log_line(&server, GET);
     assert_eq!(line["asked"], "GET /a/start?x=1 (302 to next, 301 to ../b?y#part)");
     assert_eq!((&line["said"], &line["kind"]), (&json!("200 OK"), &Value::Null));
 }
@@ -86,8 +80,8 @@ fn the_time_of_a_followed_redirect_spans_all_its_requests() {
         std::thread::sleep(Duration::from_millis(20));
         if seen.target == "/end" { ok("") } else { redirect(307, "Connection: close\r\nLocation: /end\r\n") }
     });
-    let snapshot = run(&server, GET, &Tables::new(), 6);
-    let step = snapshot.steps.iter().find(|each| &*each.step == "go").unwrap();
+    let snapshot = server.run(GET, 6);
+    let step = snapshot.steps.iter().find(|row| &*row.step == "go").unwrap();
     let mean_ms = sum_ns(step.clock(Clock::Service)) / step.count as f64 / 1e6;
     assert!(mean_ms >= 40.0, "{mean_ms} ms");
     // Connections that a redirect opens are not recorded twice.
@@ -118,7 +112,7 @@ fn a_redirect_changes_method_and_body_as_browsers_do() {
         let text = format!(
             "[[operation]]\nname = 'o'\nstep = [{{ name = 'go', {method} = '/a', follow = true, headers.X-A = 'b'{body} }}]"
         );
-        let snapshot = run(&server, &text, &Tables::new(), 2);
+        let snapshot = server.run(&text, 2);
         assert_eq!(failures(&snapshot, "go"), Vec::<String>::new(), "{method} {status}");
         let seen = server.requests();
         assert_eq!((&*seen[1].method, &*seen[1].target), (expected, "/end"), "{method} {status}");
@@ -137,7 +131,7 @@ fn cookies_of_redirects_are_stored() {
         "/b/c" => redirect(302, "Set-Cookie: s=2; Path=/\r\nLocation: /a/d\r\n"),
         _ => ok(""),
     });
-    run(&server, GET, &Tables::new(), 3);
+    server.run(GET, 3);
     let cookies: Vec<_> =
         server.requests().iter().take(3).map(|seen| seen.header("Cookie").map(str::to_owned)).collect();
     assert_eq!(cookies, [None, Some("s=1".to_owned()), Some("of=a; s=2".to_owned())]);
@@ -158,22 +152,19 @@ fn a_connection_that_ends_with_a_redirect_is_reopened() {
             let server = Server::over(acceptor.clone(), move |seen, _| {
                 if seen.target == "/end" { ok("") } else { first.clone().into_bytes() }
             });
-            let mut config = config(server.port, GET);
+            let mut job = server.job(GET);
             if let Some(acceptor) = &acceptor {
-                config["target"]["tls"] = json!({"ca_pem": acceptor.made_ca().unwrap()});
+                job = job.target(json!({"tls": {"ca_pem": acceptor.made_ca().unwrap()}}));
             }
-            let mut engine = try_start(&config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
-            engine.start_lanes("mix", 1).unwrap();
-            assert!(eventually(|| server.requests().len() >= 20), "{:?}", server.requests().len());
             let mut totals = Totals::default();
-            totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+            totals.add(server.run_job(&job, 20));
             assert_eq!((totals.kinds(), totals.count("main: connect")), (vec![], 1));
             totals.assert_accounted();
             let seen = server.requests();
             // The page is answered on a connection that stays open for the next operation.
             for pair in seen.windows(2) {
                 let opened = pair[1].connection - pair[0].connection;
-                assert_eq!(opened, usize::from(pair[1].target == "/end"), "{pair:?}");
+                assert_eq!(opened, u64::from(pair[1].target == "/end"), "{pair:?}");
             }
         }
     }
@@ -190,8 +181,7 @@ fn a_redirect_fails_if_its_connection_cannot_be_reopened() {
         let _ = stream.read(&mut [0; 4096]);
         stream.write_all(&redirect(302, "Connection: close\r\nLocation: /end\r\n")).unwrap();
     });
-    let mut engine = try_start(&config(port, GET), &Tables::new()).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
+    let mut engine = Job::site(port, GET).start(1);
     let mut found = Vec::new();
     assert!(eventually(|| {
         found.extend(failures(&engine.drain().unwrap(), "go"));
@@ -224,11 +214,11 @@ fn a_redirect_to_another_host_is_a_failure_that_names_the_location() {
             let said = location.clone();
             let server = Server::new(move |_, _| to(302, &said));
             let text = GET.replace(" }]", &format!("{expects} }}]"));
-            let snapshot = run(&server, &text, &Tables::new(), 2);
+            let snapshot = server.run(&text, 2);
             assert_eq!(failures(&snapshot, "go"), [kind], "{location:?}");
             assert!(asked(&server, 2).iter().all(|(_, target)| target == "/a/start?x=1"));
             if kind == "redirect-elsewhere" {
-                let line = told(&server, &text, &json!({}));
+                let line = log_line(&server, &text);
                 let shown =
                     location.replace("t0ken", "...").replace(&format!("?x={}", "b".repeat(300)), "...");
                 assert_eq!(line["asked"], format!("GET /a/start?x=1 (302 to {shown})"));
@@ -249,14 +239,14 @@ fn a_redirect_may_name_the_host_of_the_request() {
             "/end" | "/" => ok(""),
             _ => to(302, &format!("http://{}{path}", seen.header("Host").unwrap())),
         });
-        assert_eq!(failures(&run(&server, GET, &Tables::new(), 2), "go"), Vec::<String>::new());
+        assert_eq!(failures(&server.run(GET, 2), "go"), Vec::<String>::new());
     }
 }
 
 #[test]
 fn loops_and_long_chains_of_redirects_are_failures() {
     let round = Server::new(|seen, _| to(302, if seen.target == "/x" { "/y" } else { "/x" }));
-    let snapshot = run(&round, GET, &Tables::new(), 42);
+    let snapshot = round.run(GET, 42);
     assert_eq!(failures(&snapshot, "go"), ["too-many-redirects"]);
     // The first operation sends its request and follows twenty redirects. Then the next operation begins.
     assert_eq!(asked(&round, 22)[21], asked(&round, 1)[0]);
@@ -296,7 +286,7 @@ fn unfollowed_redirects_and_other_statuses_with_a_location_are_answers() {
         { post = '/made', follow = true, expect.status = 201 }, { get = '/choices', follow = true, expect.status = 300 },
         { name = 'same', get = '/same', follow = true, expect.status = 304 }, { name = 'not', get = '/not', expect.status = 302 },
     ]";
-    let snapshot = run(&server, text, &Tables::new(), 4);
+    let snapshot = server.run(text, 4);
     assert_eq!(failures(&snapshot, "sequence"), Vec::<String>::new());
     assert!(server.requests().iter().all(|seen| seen.target != "/other"));
 }
@@ -306,7 +296,7 @@ proptest! {
     #[test]
     fn every_location_is_followed_on_this_host_or_counted_as_a_failure(location in "[ -~]{0,40}|(http://|//|/|\\.)[ -~]{0,20}|\\PC{0,10}") {
         let server = Server::new(move |seen, _| if seen.target == "/a/start?x=1" { to(302, &location) } else { ok("") });
-        let snapshot = run(&server, GET, &Tables::new(), 4);
+        let snapshot = server.run(GET, 4);
         for kind in failures(&snapshot, "go") {
             let known = ["redirect-elsewhere", "bad-redirect", "too-many-redirects", "malformed"];
             prop_assert!(known.contains(&&*kind), "{}", kind);

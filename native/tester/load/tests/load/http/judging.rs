@@ -1,34 +1,28 @@
 //! The reported failure of an answer with several errors, and the search for values in answers.
 
-use std::time::Duration;
-
-use load::Tables;
 use serde_json::{Value, json};
 
-use super::harness::eventually;
-use super::scenarios::{Server, config, one, try_start};
+use super::scenarios::Server;
+use crate::job::Job;
 
 const NAME: &str = "Ann & \"Bo\" <b>'s";
 
-fn who(name: &str) -> Tables {
-    one("who", &["name"], &[&[name]])
-}
-
-/// The failure of each answer to an operation.
-fn failures(text: &str, tables: &Tables, answers: &[(u16, &str)]) -> Vec<String> {
+/// The failure of each answer to an operation; the data `who` has one person, with this name.
+fn failures_of(text: &str, name: &str, answers: &[(u16, &str)]) -> Vec<String> {
     let replies: Vec<_> = answers
         .iter()
         .map(|(status, body)| format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
         .collect();
     let server = Server::new(move |_, number| replies[number % replies.len()].clone().into_bytes());
-    let mut config = config(server.port, text);
-    config["log"] = json!({"most": answers.len(), "all": true});
-    let mut engine = try_start(&config, tables).unwrap_or_else(|problem| panic!("{problem}"));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| server.requests().len() > answers.len()));
-    let log = engine.stop(Duration::from_secs(5)).unwrap().log;
-    let lines = log.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let job = server.job(text).with(json!({"log": {"most": answers.len(), "all": true}}));
+    let job = job.table("who", ["name"], &[[name]]);
+    let [snapshot] = job.run_until(1, || server.requests().len() > answers.len());
+    let lines = snapshot.log.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines.map(|line| line["kind"].as_str().unwrap_or("none").to_owned()).collect()
+}
+
+fn failures(text: &str, answers: &[(u16, &str)]) -> Vec<String> {
+    failures_of(text, "ann", answers)
 }
 
 #[test]
@@ -47,7 +41,7 @@ fn the_worst_of_several_failures_is_reported() {
         (200, "<ann> right and old ", "stale"),
         (200, "<ann> right and new ", "none"),
     ] {
-        assert_eq!(failures(text, &who("ann"), &[(200, ""), (status, body)]), ["none", expected], "{body}");
+        assert_eq!(failures(text, &[(200, ""), (status, body)]), ["none", expected], "{body}");
     }
 }
 
@@ -59,11 +53,11 @@ fn a_page_need_not_show_a_change_before_the_change_is_made() {
         [(200, ["none", "none", "stale", "none"]), (503, ["none", "status:503", "none", "none"])]
     {
         let answers = [(200, "old"), (status, ""), (200, "old"), (200, "new")];
-        assert_eq!(failures(&text, &Tables::new(), &answers), expected);
+        assert_eq!(failures(&text, &answers), expected);
     }
     // The next visit need not show the change of an earlier visit.
     let answers = [(200, "old"), (200, ""), (200, "new"), (200, "new"), (200, "old")];
-    assert_eq!(failures(&text, &Tables::new(), &answers), ["none"; 5]);
+    assert_eq!(failures(&text, &answers), ["none"; 5]);
 }
 
 #[test]
@@ -71,7 +65,7 @@ fn a_row_used_in_a_value_of_a_request_counts_as_updated() {
     let text = "data.owner = { people = 'seeded', deal = 'exclusive' }\nvalues.who = 'u{owner.id}'\n\
         values.path = '{who}/x'\n[[operation]]\nname = 'all'\n\
         step = [{ post = '/{path}' }, { get = '/{path}', expect.fresh = 'new' }]";
-    assert_eq!(failures(text, &Tables::new(), &[(200, ""), (200, "old")]), ["none", "stale"]);
+    assert_eq!(failures(text, &[(200, ""), (200, "old")]), ["none", "stale"]);
 }
 
 #[test]
@@ -85,7 +79,7 @@ fn a_page_is_judged_as_stale_only_if_login_and_change_were_accepted() {
     ] {
         let answers = [(login, ""), (update, ""), (200, "old")];
         // A refusal in one visit does not affect the next visit.
-        for visit in failures(text, &Tables::new(), &[answers, answers].concat()).chunks(3) {
+        for visit in failures(text, &[answers, answers].concat()).chunks(3) {
             assert_eq!(visit, expected);
         }
     }
@@ -127,12 +121,13 @@ fn expect_fresh_is_refused_for_rows_that_other_users_may_change() {
             "{data}[[operation]]\nname = 'change'\nstep = [{{ post = '{path}'{more} }}, \
              {{ repeat = 2, step = [{{ name = 'seen', {page}, {looked} }}] }}]"
         );
-        let found = try_start(&config(1, &text), &one("v", &["id"], &[&["1"]])).err().unwrap_or_default();
+        let job = Job::site(1, &text).table("v", ["id"], &[["1"]]);
+        let problem = job.try_engine().err().unwrap_or_default();
         if remedy.is_empty() {
-            assert_eq!(found, "", "{text}");
+            assert_eq!(problem, "", "{text}");
         } else {
-            let said = ["mix:", ": operation[1].step[2].step[1].expect.fresh: ", "\"v\"", remedy];
-            assert!(said.iter().all(|what| found.contains(what)), "{text}: {found}");
+            let parts = ["mix:", ": operation[1].step[2].step[1].expect.fresh: ", "\"v\"", remedy];
+            assert!(parts.iter().all(|part| problem.contains(part)), "{text}: {problem}");
         }
     }
 }
@@ -144,7 +139,7 @@ fn example_scenarios_with_expect_fresh_are_accepted() {
         include_str!("../../../../../../examples/flask_site/site.toml"),
     ] {
         assert!(text.contains("expect.fresh"));
-        assert_eq!(try_start(&config(1, text), &Tables::new()).err(), None);
+        assert_eq!(Job::site(1, text).try_engine().err(), None);
     }
 }
 
@@ -163,7 +158,7 @@ fn expected_values_are_searched_in_their_escaped_form() {
              expect = {{ contains = 'Hello, {{who.name}}!', identity = {{ before = '[', value = '{{who.name}}', until = ']' }} }}"
         );
         let judge = |greeted: &str, named: &str| {
-            failures(&text, &who(NAME), &[(200, &format!("Hello, {greeted}! [{named}]"))]).remove(0)
+            failures_of(&text, NAME, &[(200, &format!("Hello, {greeted}! [{named}]"))]).remove(0)
         };
         for right in right {
             assert_eq!(judge(right, right), "none", "{how}: {right}");

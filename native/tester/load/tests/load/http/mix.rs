@@ -4,20 +4,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::harness::{Totals, run_until};
-use super::paper::{config, paper, start};
+use super::harness::Totals;
+use super::paper::paper;
 use super::site::Site;
 
 #[test]
 fn drains_add_up_to_the_answers_of_the_site_and_the_mix_is_exact() {
     let site = Site::right();
-    let mut config = config(&site, &paper());
-    config["threads"] = json!(2);
-    let mut engine = start(&config);
-    engine.start_lanes("p", 7).unwrap();
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.count("page") > 3_000);
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let totals = site.job(&paper()).with(json!({"threads": 2})).run_steps(7, "page", 3_001);
     assert!(totals.kinds().is_empty(), "{totals:?}");
 
     let count = |step: &str| totals.count(step);
@@ -38,14 +32,11 @@ fn drains_add_up_to_the_answers_of_the_site_and_the_mix_is_exact() {
 #[test]
 fn an_open_schedule_deals_one_card_per_arrival() {
     let site = Site::right();
-    let mut config = config(&site, &paper());
-    config["schedule"] = json!({"kind": "open", "rate": 500.0});
+    let job = site.job(&paper()).rate(500.0);
     let begun = Instant::now();
-    let mut engine = start(&config);
-    engine.start_lanes("p", 8).unwrap();
+    let mut engine = job.start(8);
     std::thread::sleep(Duration::from_millis(1_000));
-    let mut totals = Totals::default();
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    let totals = Totals::default().stop(&mut engine);
     // No arrival is served before it is due.
     let due = (begun.elapsed().as_secs_f64() * 500.0) as u64 + 1;
     assert!((1..=due).contains(&totals.count("sequence")), "{due} due, {totals:?}");

@@ -18,4 +18,4 @@ mod scenarios;
 mod site;
 mod updates;
 
-use crate::engine::{closed_form, gate, harness};
+use crate::engine::{gate, harness};

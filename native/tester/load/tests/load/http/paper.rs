@@ -1,26 +1,5 @@
 //! Visitors of the tests' site as scenario files: paper 002's scenario, and its single requests.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use load::{AnyConfig, Engine, StartError, Tables};
-use people::Pools;
-use people::visitor::Visitors;
-use serde_json::{Value, json};
-
-use super::harness::{Totals, run_until};
-use super::site::Site;
-
-const POOLS: &str = include_str!("../../../../../shared/people/tests/data/three.pools");
-
-/// The number of people on the site.
-pub const PEOPLE: u64 = 200;
-
-pub fn visitors() -> Arc<Visitors> {
-    let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned);
-    Arc::new(Visitors::new(&Pools::parse(POOLS).unwrap(), 1997, &locales).unwrap())
-}
-
 pub const IMAGE: &str = "{ name = 'image', get = '/image', expect.length = 5480 }";
 
 pub const CREATE: &str =
@@ -68,33 +47,4 @@ pub fn one(steps: &[&str]) -> String {
 /// A mix of 5 % new users, 91 % pages, and 4 % updates, each followed by the updated page.
 pub fn paper() -> String {
     deck(&[(5, &[CREATE]), (91, &[PAGE]), (4, &[UPDATE, UPDATED_PAGE])])
-}
-
-/// A configuration for a site with one scenario called `p`.
-pub fn config(site: &Site, text: &str) -> Value {
-    json!({
-        "target": {"protocol": "http", "host": "127.0.0.1", "port": site.port(), "size": PEOPLE},
-        "scenarios": [{"name": "p", "text": text}]
-    })
-}
-
-pub fn try_start(config: &Value) -> Result<Engine, StartError> {
-    match serde_json::from_value(config.clone()).unwrap() {
-        AnyConfig::Http(config) => Engine::start_http(config, Some(visitors()), &Tables::new()),
-        AnyConfig::Ldap(_) => panic!("no site"),
-    }
-}
-
-pub fn start(config: &Value) -> Engine {
-    try_start(config).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Runs `lanes` lanes of the scenario `p` until `step` has been done `times` times.
-pub fn run(config: &Value, lanes: u64, step: &str, times: u64) -> Totals {
-    let mut engine = start(config);
-    engine.start_lanes("p", lanes).unwrap();
-    let mut totals = Totals::default();
-    run_until(&mut engine, &mut totals, |totals| totals.count(step) >= times);
-    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
-    totals
 }

@@ -4,25 +4,23 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use load::{Clock, Counter};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::endpoints::{Both, kinds};
 use super::harness::{Totals, run_until, sum_ns};
-use super::paper::{IMAGE, config, one, run, start, try_start};
+use super::paper::{IMAGE, one};
 use super::site::{Do, Site};
+use crate::job::Job;
 
 const PHASES: [&str; 4] = ["connecting", "handshake", "first byte", "request"];
 
-fn with_phases(mut config: Value) -> Value {
-    config["target"]["phases"] = json!(true);
-    config
+fn with_phases(job: Job) -> Job {
+    job.target(json!({"phases": true}))
 }
 
 /// Images over persistent connections.
-fn kept(site: &Site) -> Value {
-    let mut config = with_phases(kinds(site, 1, 0));
-    config["scenarios"][0]["keepalive"] = json!(true);
-    config
+fn kept(site: &Site) -> Job {
+    with_phases(kinds(site, 1, 0)).scenario(json!({"keepalive": true}))
 }
 
 /// Histograms round away up to a thousandth.
@@ -38,18 +36,18 @@ fn total_ns(totals: &Totals, step: &str) -> f64 {
 fn a_request_lasts_as_long_as_its_phases_together() {
     // A millisecond lies between the pieces, of which there are two or more.
     let site = Both::new(|_, _| Do::InPieces(4_000));
-    let config = with_phases(site.config(false, 3, 1));
+    let job = with_phases(site.job(false, 3, 1));
     let mut tried = Vec::new();
     while !tried.iter().any(|&(pieces, request)| pieces <= request * 1.002) {
         // A thread that waits for its core during encoding adds that time to both clocks.
         assert!(tried.len() < 5, "{tried:?}");
-        tried.push(pieces_and_requests_ns(&config));
+        tried.push(pieces_and_requests_ns(&job));
     }
 }
 
 /// Asserts that the phases are right; returns two times: connecting plus exchanging, and whole requests.
-fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
-    let totals = run(config, 1, "secret", 30);
+fn pieces_and_requests_ns(job: &Job) -> (f64, f64) {
+    let totals = job.run_steps(1, "secret", 30);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let (images, secrets) = (totals.count("image"), totals.count("secret"));
     assert_eq!(totals.count("request"), images + secrets);
@@ -78,7 +76,7 @@ fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
 #[test]
 fn on_an_open_connection_a_request_begins_with_its_sending() {
     let site = Site::right();
-    let totals = run(&kept(&site), 2, "image", 200);
+    let totals = kept(&site).run_steps(2, "image", 200);
     assert_eq!(totals.count("connect"), 2);
     let connect = total_ns(&totals, "connect");
     assert_about(total_ns(&totals, "request"), total_ns(&totals, "image") + connect);
@@ -87,7 +85,7 @@ fn on_an_open_connection_a_request_begins_with_its_sending() {
     totals.assert_accounted();
     // A connection that was opened before a pause counts as open.
     let text = format!("connection.main.per = 1\n{}", one(&["{ think = '1ms' }", IMAGE]));
-    let totals = run(&with_phases(config(&site, &text)), 2, "image", 50);
+    let totals = with_phases(site.job(&text)).run_steps(2, "image", 50);
     assert!(totals.count("main: connect") >= totals.count("image"), "{totals:?}");
     assert_about(total_ns(&totals, "request"), total_ns(&totals, "image"));
 }
@@ -101,7 +99,7 @@ fn failed_requests_count_as_requests_and_have_no_phases() {
         8 => Do::LessThanSaid,
         _ => Do::Right,
     });
-    let totals = run(&kept(&site), 3, "image", 100);
+    let totals = kept(&site).run_steps(3, "image", 100);
     let image = totals.of("image");
     let [first_byte, request] = ["first byte", "request"].map(|step| totals.of(step));
     assert_eq!(totals.kinds(), ["closed", "status:500", "truncated"]);
@@ -120,14 +118,12 @@ fn failed_requests_count_as_requests_and_have_no_phases() {
 #[test]
 fn a_failed_connect_or_handshake_is_a_failed_request() {
     let site = Both::right();
-    let mut refused = with_phases(site.config(false, 0, 1));
-    refused["target"]["secure"]["port"] = json!(1);
-    let mut untrusted = with_phases(site.config(false, 0, 1));
-    // Trusts the certificates of another site.
-    untrusted["target"]["secure"]["tls"] =
-        Both::right().config(false, 0, 1)["target"]["secure"]["tls"].clone();
-    for (config, begun) in [(refused, false), (untrusted, true)] {
-        let totals = run(&config, 1, "connect", 3);
+    let job = with_phases(site.job(false, 0, 1));
+    let refused = job.clone().target(json!({"secure": {"port": 1}}));
+    let other_site = Both::right().job(false, 0, 1).config;
+    let untrusted = job.target(json!({"secure": {"tls": other_site["target"]["secure"]["tls"]}}));
+    for (job, begun) in [(refused, false), (untrusted, true)] {
+        let totals = job.run_steps(1, "connect", 3);
         let (connect, request) = (totals.of("connect"), totals.of("request"));
         assert_eq!((request.count, &request.failures), (connect.count, &connect.failures));
         assert_eq!(connect.clock(Clock::Censored).len(), connect.count);
@@ -154,10 +150,8 @@ fn a_request_unfinished_at_the_window_end_is_counted_from_its_connect_on() {
         }
     });
     site.secure.gate.shut();
-    let mut config = with_phases(site.config(true, 0, 1));
-    config["target"]["secure"]["port"] = json!(port);
-    let mut engine = start(&config);
-    engine.start_lanes("p", 1).unwrap();
+    let job = site.job(true, 0, 1).target(json!({"secure": {"port": port}}));
+    let mut engine = with_phases(job).start(1);
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(engine.cut().unwrap().owed, 1, "it connects");
     while site.secure.gate.waiting() == 0 {
@@ -172,16 +166,13 @@ fn a_request_unfinished_at_the_window_end_is_counted_from_its_connect_on() {
 #[test]
 fn every_drain_has_the_request_count_of_each_lane_at_the_lanes_index() {
     let site = Site::right();
-    let mut config = kept(&site);
-    config["threads"] = json!(2);
-    let mut engine = start(&config);
-    engine.start_lanes("p", 5).unwrap();
+    let mut engine = kept(&site).with(json!({"threads": 2})).start(5);
     let mut totals = Totals::default();
     run_until(&mut engine, &mut totals, |totals| {
         totals.lane_counts.len() == 5 && totals.lane_counts.iter().all(|&n| n >= 20)
     });
     // Only lane 0 of the first thread or a lane of the second thread remains.
-    engine.stop_lanes("p", 4).unwrap();
+    engine.stop_lanes("mix", 4).unwrap();
     let mut ended = Totals::default();
     run_until(&mut engine, &mut ended, |totals| totals.lanes == 1);
     let mut left = Totals::default();
@@ -189,7 +180,7 @@ fn every_drain_has_the_request_count_of_each_lane_at_the_lanes_index() {
     assert_eq!(left.lane_counts.len(), 5);
     assert_eq!(left.lane_counts.iter().filter(|&&n| n > 0).count(), 1);
     assert_eq!(left.lane_counts.iter().sum::<u64>(), left.count("request"));
-    engine.start_lanes("p", 1).unwrap();
+    engine.start_lanes("mix", 1).unwrap();
     let mut more = Totals::default();
     run_until(&mut engine, &mut more, |totals| totals.lane_counts.iter().filter(|&&n| n > 0).count() == 2);
     assert_eq!(more.lane_counts.len(), 5);
@@ -208,14 +199,13 @@ fn steps_may_have_the_names_of_phases_unless_phases_are_recorded() {
     let site = Site::right();
     for (phases, name) in [(false, "request"), (true, "request"), (true, "handshake"), (true, "first byte")] {
         let step = IMAGE.replace("name = 'image'", &format!("name = '{name}'"));
-        let mut config = config(&site, &one(&[&step]));
-        config["target"]["phases"] = json!(phases);
+        let job = site.job(&one(&[&step])).target(json!({"phases": phases}));
         if phases {
-            let problem = try_start(&config).err().unwrap().to_string();
-            let expected = format!("p:4:9: operation[1].step[1]: \"{name}\" is the name of a phase");
+            let problem = job.refusal();
+            let expected = format!("mix:4:9: operation[1].step[1]: \"{name}\" is the name of a phase");
             assert!(problem.contains(&expected), "{problem}");
         } else {
-            let totals = run(&config, 1, name, 10);
+            let totals = job.run_steps(1, name, 10);
             assert_eq!(totals.steps.keys().collect::<Vec<_>>(), ["main: connect", "request", "sequence"]);
             assert!(!totals.of("request").overlaps && totals.lane_counts.is_empty());
             totals.assert_accounted();

@@ -2,14 +2,14 @@
 //! name.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use load::{Snapshot, Tables};
-use serde_json::{Value, json};
+use load::Snapshot;
+use serde_json::json;
 
 use super::files::file_set;
-use super::harness::eventually;
-use super::scenarios::{Server, config, ok, try_start};
+use super::harness::failures;
+use super::scenarios::{Server, ok};
+use crate::job::Job;
 
 const PROGRAMS: &str = "
 headers.X-Test = 'a b'
@@ -30,45 +30,37 @@ get = '/a%20b?c=1'
 expect.status = [200, 304]
 ";
 
-fn programs(port: u16, text: &str) -> Value {
-    let mut config = config(port, text);
-    config["scenarios"][0]["programs"] =
-        json!({"cgi": "/cgi?size={size}&kind={content}", "template": "/copy/{copy}/{size}"});
-    config["scenarios"][0]["classes"] = json!(true);
-    config
-}
-
-/// Runs one lane until its server has received this many requests.
-fn run(server: &Server, config: &Value, requests: usize) -> Snapshot {
-    let mut engine = try_start(config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| server.seen.lock().unwrap().len() >= requests), "{:?}", server.requests());
-    engine.stop(Duration::from_secs(5)).unwrap()
+/// A scenario for a target with two programs, whose operations are classes of requests.
+fn programs(port: u16, text: &str) -> Job {
+    let programs = json!({"cgi": "/cgi?size={size}&kind={content}", "template": "/copy/{copy}/{size}"});
+    Job::site(port, text).scenario(json!({"programs": programs, "classes": true}))
 }
 
 fn rows(snapshot: &Snapshot) -> BTreeMap<(String, String), u64> {
-    let rows = snapshot.steps.iter().filter(|each| each.count > 0);
-    rows.map(|each| ((each.program.to_string(), each.step.to_string()), each.count)).collect()
+    let rows = snapshot.steps.iter().filter(|row| row.count > 0);
+    rows.map(|row| ((row.program.to_string(), row.step.to_string()), row.count)).collect()
 }
 
 #[test]
 fn operations_with_one_request_share_a_deck_and_have_their_own_rows() {
     let server = Server::new(|_, _| ok("12345"));
-    let snapshot = run(&server, &programs(server.port, PROGRAMS), 500);
+    let snapshot = server.run_job(&programs(server.port, PROGRAMS), 500);
     let (seen, rows) = (server.requests(), rows(&snapshot));
     let of = |name: &str| rows.get(&("mix".to_owned(), name.to_owned())).copied().unwrap_or_default();
     assert_eq!(of("sequence"), seen.len() as u64);
     assert_eq!(of("connect"), seen.len() as u64, "{rows:?}");
     for deck in seen.chunks_exact(5) {
-        let asked = |start: &str| deck.iter().filter(|each| each.target.starts_with(start)).count();
-        let found = [asked("/cgi?size=5&kind=random"), asked("/copy/"), asked("/a%20b?c=1")];
-        assert_eq!(found, [3, 1, 1]);
+        let asked = |start: &str| deck.iter().filter(|request| request.target.starts_with(start)).count();
+        let counts = [asked("/cgi?size=5&kind=random"), asked("/copy/"), asked("/a%20b?c=1")];
+        assert_eq!(counts, [3, 1, 1]);
     }
     assert_eq!(of("cgi") + of("other") + of("get"), seen.len() as u64, "{rows:?}");
-    assert!(seen.iter().all(|each| each.header("X-Test") == Some("a b") && each.header("Cookie").is_none()));
+    assert!(
+        seen.iter()
+            .all(|request| request.header("X-Test") == Some("a b") && request.header("Cookie").is_none())
+    );
     assert!(seen[0].head.contains(" HTTP/1.0\r\n"), "{}", seen[0].head);
-    let failures: Vec<_> = snapshot.steps.iter().flat_map(|each| &each.failures).collect();
-    assert!(failures.is_empty(), "{failures:?}");
+    assert_eq!(failures(&[snapshot]), []);
 }
 
 #[test]
@@ -76,11 +68,11 @@ fn a_hundred_copies_of_a_file_are_requested_equally_often() {
     let server = Server::new(|_, _| ok(""));
     let text = "[[operation]]\nprogram = 'template'\nsize_about = 70";
     for classes in [true, false] {
-        let mut config = programs(server.port, text);
-        config["scenarios"][0]["classes"] = json!(classes);
-        server.seen.lock().unwrap().clear();
-        run(&server, &config, 200);
-        let mut first: Vec<_> = server.requests().iter().take(100).map(|each| each.target.clone()).collect();
+        let job = programs(server.port, text).scenario(json!({"classes": classes}));
+        server.forget_requests();
+        server.run_job(&job, 200);
+        let mut first: Vec<_> =
+            server.requests().iter().take(100).map(|request| request.target.clone()).collect();
         first.sort();
         let mut all: Vec<_> = (0..100).map(|copy| format!("/copy/{copy}/70")).collect();
         all.sort();
@@ -91,10 +83,10 @@ fn a_hundred_copies_of_a_file_are_requested_equally_often() {
 #[test]
 fn the_answer_of_a_program_must_have_the_requested_size() {
     let server = Server::new(|_, _| ok("1234"));
-    let snapshot = run(&server, &programs(server.port, PROGRAMS), 50);
-    let wrong: Vec<_> = snapshot.steps.iter().filter(|each| !each.failures.is_empty()).collect();
-    assert!(wrong.iter().all(|each| ["cgi", "sequence", "request"].contains(&&*each.step)), "{wrong:?}");
-    let cgi = wrong.iter().find(|each| &*each.step == "cgi").unwrap();
+    let snapshot = server.run_job(&programs(server.port, PROGRAMS), 50);
+    let wrong: Vec<_> = snapshot.steps.iter().filter(|row| !row.failures.is_empty()).collect();
+    assert!(wrong.iter().all(|row| ["cgi", "sequence", "request"].contains(&&*row.step)), "{wrong:?}");
+    let cgi = wrong.iter().find(|row| &*row.step == "cgi").unwrap();
     assert_eq!(cgi.failures[0].0, "wrong-length");
     assert!(format!("{:?}", cgi.examples).contains("GET /cgi?size=5&kind=random"), "{:?}", cgi.examples);
 }
@@ -111,8 +103,8 @@ fn operations_with_substituted_values_have_their_own_rows() {
         // Results use this name for the opening of connections.
         ("", "[[operation]]\nname = 'connect'\nget = '/'"),
     ] {
-        server.seen.lock().unwrap().clear();
-        let snapshot = run(&server, &programs(server.port, &format!("{more}{steps}")), 4);
+        server.forget_requests();
+        let snapshot = server.run_job(&programs(server.port, &format!("{more}{steps}")), 4);
         let rows = rows(&snapshot);
         let name = if steps.contains("two") { "two" } else { "connect" };
         assert!(rows.contains_key(&(name.to_owned(), "sequence".to_owned())), "{steps}: {rows:?}");
@@ -124,10 +116,8 @@ fn operations_with_substituted_values_have_their_own_rows() {
 fn the_keepalive_option_overrides_a_scenario_file_that_closes_connections() {
     for classes in [true, false] {
         let server = Server::new(|_, _| ok("12345"));
-        let mut config = programs(server.port, PROGRAMS);
-        config["scenarios"][0]["classes"] = json!(classes);
-        config["scenarios"][0]["keepalive"] = json!(true);
-        let snapshot = run(&server, &config, 50);
+        let job = programs(server.port, PROGRAMS).scenario(json!({"classes": classes, "keepalive": true}));
+        let snapshot = server.run_job(&job, 50);
         let rows = rows(&snapshot);
         let connects = rows.iter().filter(|((_, step), _)| step.ends_with("connect"));
         assert_eq!(connects.map(|(_, count)| count).sum::<u64>(), 1, "classes: {classes}: {rows:?}");
@@ -142,29 +132,25 @@ fn requests_for_files_have_the_common_header_lines_of_the_scenario() {
     let file = set.class("large").unwrap().start;
     let server = Server::new(|_, _| ok("another"));
     let text = format!("headers.X-Test = 'a b'\n{}[[operation]]\nfile = 'large'", super::files::SET);
-    let mut config = programs(server.port, &text);
-    config["target"]["files"] = super::files::spec();
-    let snapshot = run(&server, &config, 5);
+    let job = programs(server.port, &text).target(json!({"files": super::files::spec()}));
+    let snapshot = server.run_job(&job, 5);
     let seen = server.requests();
-    assert!(seen.iter().all(|each| each.target == path(file) && each.header("X-Test") == Some("a b")));
+    assert!(
+        seen.iter().all(|request| request.target == path(file) && request.header("X-Test") == Some("a b"))
+    );
     let rows = rows(&snapshot);
     assert!(rows[&("mix".to_owned(), "large".to_owned())] >= 5, "{rows:?}");
 
-    config["scenarios"][0]["text"] = json!(text.replace("'a b'", "'{uuid}'"));
-    let problem = try_start(&config, &Tables::new()).err().unwrap();
+    let text = text.replace("'a b'", "'{uuid}'");
+    let problem = job.scenario(json!({"text": text})).refusal();
     assert!(problem.contains("files are asked for without"), "{problem}");
 }
 
 #[test]
 fn the_refusal_of_a_program_missing_at_the_target_names_its_kind() {
-    let problem = |classes: bool| {
-        let text = "[[operation]]\nprogram = 'fastcgi'\nsize = 3";
-        let mut config = programs(1, text);
-        config["scenarios"][0]["classes"] = json!(classes);
-        try_start(&config, &Tables::new()).err().unwrap()
-    };
     for classes in [true, false] {
-        let problem = problem(classes);
+        let job = programs(1, "[[operation]]\nprogram = 'fastcgi'\nsize = 3");
+        let problem = job.scenario(json!({"classes": classes})).refusal();
         assert!(problem.contains("the target has no program \"fastcgi\""), "{problem}");
     }
 }
@@ -179,10 +165,8 @@ fn an_invalid_path_of_a_program_is_refused() {
         ("/copy/{copy}#{size}", "write '#' as %23"),
     ] {
         for classes in [true, false] {
-            let mut config = programs(1, PROGRAMS);
-            config["scenarios"][0]["programs"]["cgi"] = json!(path);
-            config["scenarios"][0]["classes"] = json!(classes);
-            let problem = try_start(&config, &Tables::new()).err().expect("no path");
+            let changes = json!({"programs": {"cgi": path}, "classes": classes});
+            let problem = programs(1, PROGRAMS).scenario(changes).refusal();
             assert!(problem.contains("program \"cgi\"") && problem.contains(expected), "{problem}");
         }
     }

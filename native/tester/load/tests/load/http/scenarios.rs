@@ -1,20 +1,22 @@
 //! Scenario files of sites: requests are sent as written, and every kind of wrong answer has its own name.
 
+use std::fmt::Display;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use load::{AnyConfig, Engine, Snapshot, Tables};
+use load::Snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use table::{Form, Table};
 use tls::{Acceptor, Stream};
 use wire::http::{Framing, RequestHead};
 
-use super::harness::eventually;
-use super::paper::{self, paper, visitors};
-use super::site::{Do, Site};
+use super::harness::{eventually, examples};
+use super::paper::paper;
+use super::site::Site;
+use crate::job::Job;
+use crate::listener::Listener;
 
 /// A request as the server has read it.
 #[derive(Debug, Clone)]
@@ -24,14 +26,14 @@ pub struct Seen {
     pub head: String,
     pub body: Vec<u8>,
     /// The number of the request's connection.
-    pub connection: usize,
+    pub connection: u64,
 }
 
 impl Seen {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
-            let (found, value) = line.split_once(": ")?;
-            found.eq_ignore_ascii_case(name).then_some(value)
+            let (header, value) = line.split_once(": ")?;
+            header.eq_ignore_ascii_case(name).then_some(value)
         })
     }
 }
@@ -42,7 +44,8 @@ pub type Requests = Arc<Mutex<Vec<Seen>>>;
 /// requires that.
 pub struct Server {
     pub port: u16,
-    pub seen: Requests,
+    seen: Requests,
+    _listener: Listener,
 }
 
 impl Server {
@@ -55,36 +58,51 @@ impl Server {
         acceptor: Option<Acceptor>,
         answer: impl Fn(&Seen, usize) -> Vec<u8> + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let seen = Requests::default();
-        let (answer, all) = (Arc::new(answer), seen.clone());
-        std::thread::spawn(move || {
-            for (connection, stream) in listener.incoming().flatten().enumerate() {
-                let (answer, all) = (answer.clone(), all.clone());
-                stream.set_nodelay(true).unwrap();
-                let mut stream = Stream::new(stream);
-                if let Some(acceptor) = &acceptor {
-                    stream.accept(acceptor).unwrap();
-                }
-                std::thread::spawn(move || {
-                    if stream.shake().is_ok() {
-                        serve(stream, connection, &*answer, &all);
-                    }
-                });
+        let (seen, answer) = (Requests::default(), Arc::new(answer));
+        let all = seen.clone();
+        let listener = Listener::new("127.0.0.1:0", move |stream, connection| {
+            let mut stream = Stream::new(stream);
+            if let Some(acceptor) = &acceptor {
+                stream.accept(acceptor).unwrap();
+            }
+            if stream.shake().is_ok() {
+                serve(stream, connection, &*answer, &all);
             }
         });
-        Self { port, seen }
+        Self { port: listener.address.port(), seen, _listener: listener }
     }
 
     pub fn requests(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
+
+    pub fn forget_requests(&self) {
+        self.seen.lock().unwrap().clear();
+    }
+
+    pub fn has_received(&self, count: usize) -> bool {
+        self.seen.lock().unwrap().len() >= count
+    }
+
+    /// A scenario for this server, in an environment with a secret `KEY`.
+    pub fn job(&self, text: &str) -> Job {
+        Job::site(self.port, text).target(json!({"size": 10})).scenario(json!({"env": {"KEY": "env-key"}}))
+    }
+
+    /// Runs one lane until this server has received this many requests.
+    pub fn run(&self, text: &str, count: usize) -> Snapshot {
+        self.run_job(&self.job(text), count)
+    }
+
+    pub fn run_job(&self, job: &Job, count: usize) -> Snapshot {
+        let [snapshot] = job.run_until(1, || self.has_received(count));
+        snapshot
+    }
 }
 
 fn serve(
     mut stream: Stream<TcpStream>,
-    connection: usize,
+    connection: u64,
     answer: &dyn Fn(&Seen, usize) -> Vec<u8>,
     all: &Requests,
 ) {
@@ -124,51 +142,22 @@ fn serve(
     }
 }
 
+/// An answer with further header lines.
+pub fn answer(status: impl Display, lines: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\n{lines}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
 pub fn ok(body: &str) -> Vec<u8> {
     with("", body)
 }
 
 pub fn with(lines: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
-}
-
-pub fn table(columns: &[&str], rows: &[&[&str]]) -> Arc<Table> {
-    let cell = |cell: &&str| format!("\"{}\"", cell.replace('"', "\"\""));
-    let line = |row: &&[&str]| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
-    let text: String = rows.iter().map(line).collect();
-    let columns = columns.iter().map(|&name| name.to_owned()).collect();
-    let form = Form { columns: Some(columns), ..Form::default() };
-    Arc::new(Table::parse(text.into(), &form, |_, _| Ok(())).unwrap())
-}
-
-pub fn one(name: &str, columns: &[&str], rows: &[&[&str]]) -> Tables {
-    Tables::from([(format!("mix/{name}"), table(columns, rows))])
-}
-
-pub fn config(port: u16, text: &str) -> Value {
-    json!({
-        "target": {"protocol": "http", "host": "127.0.0.1", "port": port, "size": 10},
-        "scenarios": [{"name": "mix", "text": text, "env": {"KEY": "env-key"}}],
-    })
-}
-
-pub fn try_start(config: &Value, tables: &Tables) -> Result<Engine, String> {
-    let AnyConfig::Http(config) = serde_json::from_value(config.clone()).unwrap() else { panic!("no site") };
-    Engine::start_http(config, Some(visitors()), tables).map_err(|error| error.to_string())
-}
-
-/// Runs a scenario until its server has received this many requests; returns the snapshot.
-pub fn run(server: &Server, text: &str, tables: &Tables, count: usize) -> Snapshot {
-    let mut engine =
-        try_start(&config(server.port, text), tables).unwrap_or_else(|problem| panic!("{problem}"));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| server.seen.lock().unwrap().len() >= count), "{:?}", server.requests());
-    engine.stop(Duration::from_secs(5)).unwrap()
+    answer("200 OK", lines, body)
 }
 
 pub fn failures(snapshot: &Snapshot, step: &str) -> Vec<String> {
-    let steps = snapshot.steps.iter().filter(|each| &*each.step == step);
-    steps.flat_map(|each| each.failures.iter().map(|(kind, _)| kind.clone())).collect()
+    let rows = snapshot.steps.iter().filter(|row| &*row.step == step);
+    rows.flat_map(|row| &row.failures).map(|(kind, _)| kind.clone()).collect()
 }
 
 fn percent(text: &str) -> Vec<u8> {
@@ -194,7 +183,7 @@ proptest! {
     #[test]
     fn a_cell_arrives_unchanged_in_every_place_of_an_http_request(cell in "\\PC*|[\\x01-\\x7f]{0,40}|[&=+%#?/;\"'\\\\{}\r\n ]{1,20}") {
         let server = Server::new(|_, _| ok(""));
-        run(&server, EVERYWHERE, &one("x", &["cell"], &[&[&cell]]), 4);
+        server.run_job(&server.job(EVERYWHERE).table("x", ["cell"], &[[&cell]]), 4);
         let seen = server.requests();
         let (path, query) = seen[0].target.split_once('?').unwrap();
         let segments: Vec<_> = path.split('/').map(percent).collect();
@@ -217,14 +206,14 @@ proptest! {
         let server = Server::new(|_, _| ok(""));
         let text = "data.x.file = 'x.csv'\ndata.x.columns = ['cell']\n\
             [[operation]]\nget = '/'\nheaders.X-Cell = '<{x.cell}>'";
-        let tables = one("x", &["cell"], &[&[&cell]]);
+        let job = server.job(text).table("x", ["cell"], &[[&cell]]);
         let is_line = cell.bytes().all(|byte| byte == b'\t' || (byte >= 0x20 && byte != 0x7f));
         if !is_line {
-            let problem = try_start(&config(server.port, text), &tables).err().expect("a control character");
+            let problem = job.refusal();
             prop_assert!(problem.contains("control character") && problem.contains("row 1 of x"), "{}", problem);
             return Ok(());
         }
-        run(&server, text, &tables, 1);
+        server.run_job(&job, 1);
         let expected = format!("<{cell}>");
         let seen = server.requests();
         prop_assert_eq!(seen[0].header("X-Cell"), Some(&*expected));
@@ -238,7 +227,7 @@ fn visits_with_login_session_and_token_follow_one_another() {
             let session = format!("Set-Cookie: session=s{number}; Path=/; HttpOnly\r\n");
             with(&session, &format!("<input name=\"csrf\" value=\"t+{number}\">"))
         }
-        ("POST", "/login") => b"HTTP/1.1 303 See Other\r\nLocation: /\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        ("POST", "/login") => answer(303, "Location: /\r\n", ""),
         _ => ok("<p data-user=\"ann\">Hello, Ann &amp; Bo"),
     });
     let text = r#"
@@ -250,8 +239,8 @@ fn visits_with_login_session_and_token_follow_one_another() {
           { name = "login", post = "/login", form = { user = "{account.user}", password = "{account.password}", csrf = "{csrf}" }, expect = { status = 303, headers.Location = "/" } },
           { name = "account", get = "/", expect = { contains = "Hello, {account.name}", identity = { before = 'data-user="', value = "{account.user}", until = '"' } } },
         ]"#;
-    let tables = one("account", &["user", "password", "name"], &[&["ann", "p w", "Ann & Bo"]]);
-    let snapshot = run(&server, text, &tables, 6);
+    let job = server.job(text).table("account", ["user", "password", "name"], &[["ann", "p w", "Ann & Bo"]]);
+    let snapshot = server.run_job(&job, 6);
     let seen = server.requests();
     for visit in seen.chunks_exact(3) {
         assert_eq!(visit[0].header("Cookie"), None, "another visit");
@@ -281,7 +270,7 @@ fn captures_read_every_part_of_an_answer() {
           { get = "/api", capture = { cookie = { cookie = "id" }, token = { header = "x-token" }, id = { json = "/user/id" }, tag = { json = "/user/tags/0" }, between = { before = "<x>", until = "</x>" }, none = { json = "/none", default = "d1" } } },
           { post = "/use/{cookie}/{token}/{id}/{tag}/{between}/{none}" },
         ]"#;
-    run(&server, text, &Tables::new(), 2);
+    server.run(text, 2);
     let used = &server.requests()[1];
     assert_eq!(used.target, "/use/c1/h1/17/a%2Fb/m1/d1");
     assert_eq!(used.header("Cookie"), None);
@@ -297,7 +286,7 @@ fn a_step_without_its_capture_is_not_sent() {
           { name = "find", get = "/find", capture.id = { before = "<", until = ">" } },
           { name = "use", get = "/use/{id}" },
         ]"#;
-    let snapshot = run(&server, text, &Tables::new(), 3);
+    let snapshot = server.run(text, 3);
     assert!(server.requests().iter().all(|seen| seen.target == "/find"));
     assert_eq!(failures(&snapshot, "find"), ["nothing-captured"]);
     assert_eq!(failures(&snapshot, "sequence"), ["nothing-captured"]);
@@ -320,7 +309,7 @@ fn captures_and_cookies_of_the_start_belong_to_their_user() {
         name = "own"
         get = "/own"
         headers.Cookie = "mine=1""#;
-    run(&server, text, &Tables::new(), 6);
+    server.run(text, 6);
     let seen = server.requests();
     assert_eq!(seen[0].header("Authorization"), Some("Basic env-key"));
     assert!(seen[1..].iter().all(|seen| seen.target != "/login"), "once");
@@ -338,8 +327,7 @@ fn a_failed_start_is_repeated_after_a_pause_of_a_second() {
         step = [{ get = "/form" }, { get = "/login", expect.contains = "Hello" }]
         [[operation]]
         get = "/work""#;
-    let mut engine = try_start(&config(server.port, text), &Tables::new()).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
+    let mut engine = server.job(text).start(1);
     assert!(eventually(|| server.requests().len() >= 2));
     let began = Instant::now();
     assert!(eventually(|| server.requests().len() >= 4));
@@ -368,17 +356,11 @@ fn an_unmet_expectation_is_named_in_example_and_log() {
         let text = format!(
             "data.account.file = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [{{ get = '/{{account.name}}', {expect} }}]"
         );
-        let mut config = config(server.port, &text);
-        config["log"] = json!({"most": 1});
-        let tables = one("account", &["name", "password"], &[&["ann", "pa55"]]);
-        let mut engine = try_start(&config, &tables).unwrap_or_else(|problem| panic!("{problem}"));
-        engine.start_lanes("mix", 1).unwrap();
-        assert!(eventually(|| server.requests().len() > 1));
-        let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
-        let example =
-            snapshot.steps.iter().flat_map(|step| &step.examples).map(|(_, example)| example).next();
-        assert_eq!(example.map(String::as_str), Some(&*format!("GET /ann: 200 OK, {lacking}")), "{expect}");
-        let line: Value = serde_json::from_str(&snapshot.log[0]).unwrap();
+        let job = server.job(&text).with(json!({"log": {"most": 1}}));
+        let job = job.table("account", ["name", "password"], &[["ann", "pa55"]]);
+        let results = job.run_until(1, || server.has_received(2));
+        assert_eq!(examples(&results)[0], format!("GET /ann: 200 OK, {lacking}"), "{expect}");
+        let line: Value = serde_json::from_str(&results[0].log[0]).unwrap();
         assert_eq!(line["said"], format!("200 OK, {lacking}"));
     }
 }
@@ -387,17 +369,15 @@ fn an_unmet_expectation_is_named_in_example_and_log() {
 fn the_example_of_a_failure_contains_no_secret() {
     let server = Server::new(|seen, _| {
         let path = percent(&seen.target);
-        let said = String::from_utf8_lossy(&path).into_owned();
-        format!("HTTP/1.1 500 {said} env-key\r\nContent-Length: 0\r\n\r\n").into_bytes()
+        answer(format!("500 {} env-key", String::from_utf8_lossy(&path)), "", "")
     });
     let text = r#"
         data.account.file = "a.csv"
         [[operation]]
         get = "/u/{account.user}?key={account.password}&a={account.password}"
         headers.X = "{env.KEY}""#;
-    let tables = one("account", &["user", "password"], &[&["ann", "p&w 1"]]);
-    let snapshot = run(&server, text, &tables, 1);
-    let example = format!("{:?}", snapshot.steps.iter().map(|each| &each.examples).collect::<Vec<_>>());
+    let job = server.job(text).table("account", ["user", "password"], &[["ann", "p&w 1"]]);
+    let example = examples(&[server.run_job(&job, 1)]).join("; ");
     assert!(example.contains("GET /u/ann?key=...&a={account.password}"), "{example}");
     assert!(example.contains("expected 200"), "{example}");
     for secret in ["p&w", "p%26w", "env-key"] {
@@ -407,22 +387,19 @@ fn the_example_of_a_failure_contains_no_secret() {
 
 #[test]
 fn statuses_and_paths_from_columns_are_checked_before_the_first_request() {
-    let server = Server::new(|seen, _| {
-        let status = if seen.target == "/gone?x=1" { 410 } else { 200 };
-        format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n").into_bytes()
-    });
+    let server = Server::new(|seen, _| answer(if seen.target == "/gone?x=1" { 410 } else { 200 }, "", ""));
     let text =
         "data.page.file = 'p.csv'\n[[operation]]\nget = '{page.path}'\nexpect.status = '{page.status}'";
     let columns = ["path", "status"];
-    let snapshot = run(&server, text, &one("page", &columns, &[&["/", "200"], &["/gone?x=1", "410"]]), 4);
+    let job = server.job(text).table("page", columns, &[["/", "200"], ["/gone?x=1", "410"]]);
+    let snapshot = server.run_job(&job, 4);
     assert_eq!(failures(&snapshot, "get"), Vec::<String>::new());
     for (path, status, expected) in [
         ("x", "200", "does not begin with /"),
         ("/a b", "200", "write ' ' as %20"),
         ("/", "99", "is no status"),
     ] {
-        let tables = one("page", &columns, &[&[path, status]]);
-        let problem = try_start(&config(server.port, text), &tables).err().expect(expected);
+        let problem = server.job(text).table("page", columns, &[[path, status]]).refusal();
         assert!(problem.contains("row 1 of page") && problem.contains(expected), "{problem}");
     }
 }
@@ -430,7 +407,7 @@ fn statuses_and_paths_from_columns_are_checked_before_the_first_request() {
 #[test]
 fn the_scenario_of_the_paper_sends_only_the_three_expected_requests() {
     let site = Site::right();
-    let totals = paper::run(&paper::config(&site, &paper()), 8, "update", 40);
+    let totals = site.job(&paper()).run_steps(8, "update", 40);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     // Each hundred cards are 5 creates, 91 pages and 4 updates. At the end, a lane may have begun an
     // operation that other lanes have not begun.
@@ -456,38 +433,6 @@ fn the_scenario_of_the_paper_sends_only_the_three_expected_requests() {
     ];
     assert!(shapes.iter().all(|shape| expected.contains(shape)), "{shapes:#?}");
     assert!(shapes.len() >= 2, "of the last requests some were posted");
-}
-
-#[test]
-fn each_fault_of_a_page_has_its_own_failure_kind() {
-    for (what, kind) in [
-        (Do::Outdated, "stale"),
-        (Do::SomebodyElse, "leak"),
-        (Do::Nobody, "wrong-answer"),
-        (Do::WrongGreeting, "wrong-answer"),
-        (Do::OfLength(9_000), "wrong-length"),
-        (Do::Status(302), "status:302"),
-    ] {
-        let site = Site::new(move |path, _| if path == "/" { what } else { Do::Right });
-        let totals = paper::run(&paper::config(&site, &paper()), 2, "updated page", 12);
-        let kinds = totals.of("updated page").failures.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(kinds, [kind], "{what:?}");
-    }
-}
-
-#[test]
-fn a_redirect_is_an_answer_unless_a_step_follows_it() {
-    let other = Server::new(|_, _| ok(""));
-    let elsewhere = other.port;
-    let server = Server::new(move |_, _| {
-        format!(
-            "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{elsewhere}/stolen\r\nContent-Length: 0\r\n\r\n"
-        )
-        .into_bytes()
-    });
-    let snapshot = run(&server, "[[operation]]\nget = '/'", &Tables::new(), 3);
-    assert_eq!(failures(&snapshot, "get"), ["status:302"]);
-    assert!(other.requests().is_empty());
 }
 
 #[test]
@@ -517,7 +462,7 @@ fn a_repeat_iterates_over_all_values_of_a_capture() {
             ]"
         );
         let before = server.requests().len();
-        let snapshot = run(&server, &text, &Tables::new(), before + 2 + expected.len());
+        let snapshot = server.run(&text, before + 2 + expected.len());
         assert_eq!(failures(&snapshot, "sequence"), Vec::<String>::new(), "{from}");
         let asked: Vec<_> = server.requests()[before + 1..].iter().map(|seen| seen.target.clone()).collect();
         let ids: Vec<_> = expected.iter().map(|id| format!("/id/{id}")).chain(["/last".to_owned()]).collect();
@@ -526,13 +471,13 @@ fn a_repeat_iterates_over_all_values_of_a_capture() {
     let text = "[[operation]]\nname = 'o'\nstep = [
         { get = '/list', capture.id = { json = '/none', take = 'all' } },
         { repeat = 'id', step = [{ name = 'each', get = '/id/{id}' }] }]";
-    let snapshot = run(&server, text, &Tables::new(), server.requests().len() + 3);
+    let snapshot = server.run(text, server.requests().len() + 3);
     assert_eq!(failures(&snapshot, "get"), ["nothing-captured"]);
     assert!(!snapshot.steps.iter().any(|step| &*step.step == "each" && step.count > 0));
     // Over many operations, a random choice from a list returns each of the values.
     let text = "[[operation]]\nname = 'o'\nstep = [
         { get = '/list', capture.id = { json = '/ids', take = 'random' } }, { name = 'each', get = '/any/{id}' }]";
-    run(&server, text, &Tables::new(), server.requests().len() + 200);
+    server.run(text, server.requests().len() + 200);
     for id in ["5", "six", "true"] {
         assert!(server.requests().iter().any(|seen| seen.target == format!("/any/{id}")), "{id}");
     }
@@ -544,82 +489,44 @@ fn more_captured_values_than_the_limit_are_a_failure() {
     let server = Server::new(move |_, _| ok(&body));
     let text = "[[operation]]\nname = 'o'\nstep = [
         { get = '/list', capture.id = { before = '<b>', until = '</b>', take = 'all' } }]";
-    assert_eq!(failures(&run(&server, text, &Tables::new(), 1), "get"), ["too-much-captured"]);
+    assert_eq!(failures(&server.run(text, 1), "get"), ["too-much-captured"]);
 }
 
 #[test]
-fn a_pool_of_connections_to_a_site_is_refused() {
-    let server = Server::new(|_, _| ok(""));
-    let text = "connection.main.pool = 4\n[[operation]]\nget = '/'";
-    let problem = try_start(&config(server.port, text), &Tables::new()).err().unwrap();
-    assert!(problem.contains("a connection that users share (pool) is read, but not run yet"), "{problem}");
-}
-
-#[test]
-fn the_scenario_file_sets_the_lifetime_of_a_connection() {
-    for (lives, per_request) in
-        [("http = '1.0'", 1.0), ("per = 'step'", 1.0), ("per = 'iteration'", 0.5), ("per = 4", 0.125)]
-    {
+fn the_scenario_file_sets_the_lifetime_of_each_connection() {
+    let (two, three) = (
+        "{ get = '/image' }, { get = '/image' }",
+        "{ get = '/image' }, { get = '/image', on = 'other' }, { get = '/image', on = 'other' }",
+    );
+    for (keepalive, connection, steps, per_request) in [
+        (true, "main.http = '1.0'", two, 1.0),
+        (true, "main.per = 'step'", two, 1.0),
+        (true, "main.per = 'iteration'", two, 0.5),
+        (true, "main.per = 4", two, 0.125),
+        (true, "other.per = 'iteration'", three, 1.0 / 3.0),
+        (false, "main.per = 'user'", two, 1.0),
+        (false, "main.per = 'iteration'", two, 1.0),
+        (false, "main.per = 4", two, 1.0),
+    ] {
         let site = Site::right();
-        let text = format!(
-            "[connection.main]\n{lives}\n[[operation]]\nname = 'two'\nstep = [{{ get = '/image' }}, {{ get = '/image' }}]"
-        );
-        let mut engine = try_start(&config(site.port(), &text), &Tables::new())
-            .unwrap_or_else(|problem| panic!("{problem}"));
-        engine.start_lanes("mix", 1).unwrap();
-        assert!(eventually(|| site.seen.answered("/image") >= 40));
-        engine.stop(Duration::from_secs(5)).unwrap();
-        let wanted = site.seen.answered("/image") as f64 * per_request;
-        assert!(
-            (site.connections() as f64 - wanted).abs() <= 2.0,
-            "{lives}: {} of {wanted}",
-            site.connections()
-        );
+        let text = format!("connection.{connection}\n[[operation]]\nname = 'all'\nstep = [{steps}]");
+        let job = site.job(&text).target(json!({"keepalive": keepalive}));
+        job.run_until(1, || site.seen.answered("/image") >= 60);
+        let connections = site.connections() as f64;
+        let expected = site.seen.answered("/image") as f64 * per_request;
+        assert!((connections - expected).abs() <= 2.0, "{connection}: {connections} of {expected}");
         let request = String::from_utf8(site.seen.requests.lock().unwrap()[0].clone()).unwrap();
-        assert_eq!(request.starts_with("GET /image HTTP/1.0\r\n"), lives == "http = '1.0'", "{request}");
+        let is_old = connection.contains("http = '1.0'");
+        assert_eq!(request.starts_with("GET /image HTTP/1.0\r\n"), is_old, "{request}");
     }
-}
-
-#[test]
-fn without_keep_alive_each_request_has_its_own_connection() {
-    for lives in ["", "per = 'iteration'", "per = 4"] {
-        let site = Site::right();
-        let text = format!("[connection.main]\n{lives}\n[[operation]]\nget = '/image'");
-        let mut config = config(site.port(), &text);
-        config["target"]["keepalive"] = json!(false);
-        let mut engine = try_start(&config, &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
-        engine.start_lanes("mix", 1).unwrap();
-        assert!(eventually(|| site.seen.answered("/image") >= 40));
-        engine.stop(Duration::from_secs(5)).unwrap();
-        let (connections, asked) = (site.connections(), site.seen.answered("/image"));
-        assert!(connections.abs_diff(asked) <= 2, "{lives}: {connections} for {asked}");
-    }
-}
-
-#[test]
-fn the_scenario_file_sets_the_lifetime_of_each_connection_of_a_user() {
-    let site = Site::right();
-    let text = "[connection.main]\n[connection.other]\nper = 'iteration'\n[[operation]]\nname = 'all'\n\
-        step = [{ get = '/image' }, { get = '/image', on = 'other' }, { get = '/image', on = 'other' }]";
-    let mut engine =
-        try_start(&config(site.port(), text), &Tables::new()).unwrap_or_else(|problem| panic!("{problem}"));
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| site.seen.answered("/image") >= 60));
-    engine.stop(Duration::from_secs(5)).unwrap();
-    let wanted = 1.0 + site.seen.answered("/image") as f64 / 3.0;
-    assert!((site.connections() as f64 - wanted).abs() <= 2.0, "{} of {wanted}", site.connections());
 }
 
 #[test]
 fn each_row_of_data_dealt_once_is_requested_exactly_once() {
     let server = Server::new(|_, _| ok(""));
     let text = "[data.n]\nrange = [1, 100]\ndeal = 'once'\n[[operation]]\nget = '/{n}'";
-    let mut config = config(server.port, text);
-    config["threads"] = json!(2);
-    let mut engine = try_start(&config, &Tables::new()).unwrap();
-    engine.start_lanes("mix", 5).unwrap();
-    assert!(eventually(|| server.seen.lock().unwrap().len() >= 100));
-    let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
+    let job = server.job(text).with(json!({"threads": 2}));
+    let [snapshot] = job.run_until(5, || server.has_received(100));
     assert_eq!((snapshot.lanes, failures(&snapshot, "get")), (0, vec![]));
     let mut asked: Vec<_> = server.requests().iter().map(|seen| seen.target.clone()).collect();
     asked.sort_unstable();
@@ -631,10 +538,7 @@ fn each_row_of_data_dealt_once_is_requested_exactly_once() {
 #[test]
 fn logged_requests_have_names_in_place_of_secrets() {
     let server = Server::new(|seen, _| match &*seen.method {
-        "POST" => {
-            let said = format!("HTTP/1.1 403 Not {}\r\n", String::from_utf8_lossy(&seen.body));
-            format!("{said}Content-Length: 0\r\n\r\n").into_bytes()
-        }
+        "POST" => answer(format!("403 Not {}", String::from_utf8_lossy(&seen.body)), "", ""),
         _ => with("X-Id: i7\r\nX-Token: t0ken\r\n", ""),
     });
     let text = "headers.Authorization = 'Bearer {env.KEY}'\ndata.account.file = 'a.csv'\n[[operation]]\nname = 'o'\nstep = [
@@ -643,15 +547,11 @@ fn logged_requests_have_names_in_place_of_secrets() {
       { post = '/other', json = { name = '{account.name}', token = '{csrf}', password = { value = 'lit\"5', pin = 98765, on = true } } },
       { post = '/third?api_key=l%2Fit6', headers.X-Api-Key = 'lit7', form = { session = 'li t8', of = 'l%2Fit6' } },
     ]";
-    let mut config = config(server.port, text);
-    config["log"] = json!({"most": 4, "all": true});
-    let tables = one("account", &["name", "password"], &[&["ann", "pa55"]]);
-    let mut engine = try_start(&config, &tables).unwrap();
-    engine.start_lanes("mix", 1).unwrap();
-    assert!(eventually(|| server.seen.lock().unwrap().len() >= 4));
-    let log = engine.stop(Duration::from_secs(5)).unwrap().log;
-    let found: Vec<Value> = log.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let rest: Vec<_> = found.iter().map(|each| each["rest"].as_str().unwrap()).collect();
+    let job = server.job(text).with(json!({"log": {"most": 4, "all": true}}));
+    let job = job.table("account", ["name", "password"], &[["ann", "pa55"]]);
+    let log = server.run_job(&job, 4).log;
+    let lines: Vec<Value> = log.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rest: Vec<_> = lines.iter().map(|line| line["rest"].as_str().unwrap()).collect();
     let key = "headers.Authorization=Bearer {env.KEY}";
     let login = "headers.X-Csrf=\"{csrf}\" form.user=\"ann\" form.password={account.password}";
     let json = "json.name=\"ann\" json.token={csrf} json.password.value={password} json.password.pin={password} json.password.on={password}";
@@ -659,21 +559,21 @@ fn logged_requests_have_names_in_place_of_secrets() {
     let expected =
         [key.to_owned(), format!("{key} {login}"), format!("{key} {json}"), format!("{key} {third}")];
     assert_eq!(rest, expected);
-    assert_eq!(found[0]["captured"], json!({"csrf": null, "id": null}));
-    assert_eq!(found[1]["asked"], "POST /login?sid=...");
-    assert_eq!((&found[1]["code"], &found[1]["kind"]), (&json!("403"), &json!("status:403")));
-    assert_eq!((&found[1]["user"], &found[1]["rows"]), (&json!(1), &json!({"account": 1})));
+    assert_eq!(lines[0]["captured"], json!({"csrf": null, "id": null}));
+    assert_eq!(lines[1]["asked"], "POST /login?sid=...");
+    assert_eq!((&lines[1]["code"], &lines[1]["kind"]), (&json!("403"), &json!("status:403")));
+    assert_eq!((&lines[1]["user"], &lines[1]["rows"]), (&json!(1), &json!({"account": 1})));
     // The server repeats the received request.
-    assert!(found[1]["diagnostic"].as_str().unwrap().contains("{account.password}"), "{}", found[1]);
+    assert!(lines[1]["diagnostic"].as_str().unwrap().contains("{account.password}"), "{}", lines[1]);
     // Secrets written in the file are hidden like substituted secrets, in any spelling.
-    let said = |number: usize| found[number]["diagnostic"].as_str().unwrap();
+    let said = |number: usize| lines[number]["diagnostic"].as_str().unwrap();
     assert_eq!(
         said(2),
         r#"Not {"name":"{account.name}","token":"{csrf}"#.replace("{account.name}", "ann")
             + r#"","password":{"value":"{secret}","pin":{secret},"on":true}}"#
     );
     assert_eq!(said(3), "Not session={secret}&of={secret}");
-    assert_eq!(found[3]["asked"], "POST /third?api_key=...");
+    assert_eq!(lines[3]["asked"], "POST /third?api_key=...");
     for secret in ["pa55", "t0ken", "env-key", "it6", "lit7", "t8", "98765"] {
         assert!(!log.iter().any(|line| line.contains(secret)), "{secret}: {log:?}");
     }

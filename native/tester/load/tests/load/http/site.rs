@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use load::now_ns;
@@ -13,7 +13,8 @@ use wire::http::{Framing, RequestHead, cookie, query};
 
 use super::files::file_set;
 use super::gate::Gate;
-use super::paper::{PEOPLE, visitors};
+use crate::job::{Job, PEOPLE, visitors};
+use crate::listener::Listener;
 
 pub const PAGE_BYTES: usize = 8_290;
 const IMAGE_BYTES: usize = 5_480;
@@ -76,7 +77,6 @@ type Rule = dyn Fn(&str, u64) -> Do + Send + Sync;
 /// Received requests.
 #[derive(Debug, Default)]
 pub struct Seen {
-    pub connections: AtomicU64,
     /// The number of TLS handshakes that resumed an earlier session.
     pub resumed: AtomicU64,
     answered: Mutex<BTreeMap<String, u64>>,
@@ -102,15 +102,13 @@ struct Shared {
     seen: Arc<Seen>,
     gate: Arc<Gate>,
     requests: AtomicU64,
-    stopping: AtomicBool,
 }
 
 /// The site; it stops when dropped.
 pub struct Site {
-    address: SocketAddr,
+    listener: Listener,
     pub seen: Arc<Seen>,
     pub gate: Arc<Gate>,
-    shared: Arc<Shared>,
 }
 
 impl Site {
@@ -125,9 +123,7 @@ impl Site {
         acceptor: Option<&Acceptor>,
         rule: impl Fn(&str, u64) -> Do + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind(address).unwrap();
-        let address = listener.local_addr().unwrap();
-        let (seen, gate) = (Arc::new(Seen::default()), Arc::new(Gate::default()));
+        let (seen, gate) = (Arc::<Seen>::default(), Arc::<Gate>::default());
         let shared = Arc::new(Shared {
             visitors: visitors(),
             rule: Box::new(rule),
@@ -135,20 +131,9 @@ impl Site {
             seen: seen.clone(),
             gate: gate.clone(),
             requests: AtomicU64::new(0),
-            stopping: AtomicBool::new(false),
         });
-        let all = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if all.stopping.load(Ordering::Relaxed) {
-                    return;
-                }
-                let shared = all.clone();
-                let connection = shared.seen.connections.fetch_add(1, Ordering::Relaxed);
-                std::thread::spawn(move || serve(&shared, stream.unwrap(), connection));
-            }
-        });
-        Self { address, seen, gate, shared }
+        let listener = Listener::new(address, move |stream, connection| serve(&shared, stream, connection));
+        Self { listener, seen, gate }
     }
 
     pub fn always(what: Do) -> Self {
@@ -160,19 +145,21 @@ impl Site {
     }
 
     pub fn port(&self) -> u16 {
-        self.address.port()
+        self.listener.address.port()
     }
 
     pub fn connections(&self) -> u64 {
-        self.seen.connections.load(Ordering::Relaxed)
+        self.listener.accepted()
+    }
+
+    pub fn job(&self, text: &str) -> Job {
+        Job::site(self.port(), text)
     }
 }
 
 impl Drop for Site {
     fn drop(&mut self) {
         self.gate.open();
-        self.shared.stopping.store(true, Ordering::Relaxed);
-        let _ = TcpStream::connect(self.address);
     }
 }
 
@@ -201,8 +188,6 @@ impl Answer {
 }
 
 fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
-    // Without this, an answer over TLS waits until the client acknowledges the tickets before it.
-    stream.set_nodelay(true).unwrap();
     let mut stream = Stream::new(stream);
     if let Some(acceptor) = &shared.acceptor {
         stream.accept(acceptor).unwrap();

@@ -4,33 +4,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use load::Tables;
 use serde_json::json;
 
 use super::harness::eventually;
-use super::paper::{PAGE, UPDATE, UPDATED_PAGE, config, one, run, try_start};
-use super::scenarios::{self, Server, ok};
-use super::site::{Do, Site};
+use super::paper::{PAGE, UPDATE, UPDATED_PAGE, one};
+use super::scenarios::{Server, ok};
+use super::site::Site;
 
 #[test]
 fn many_lanes_on_few_people_see_their_own_updates() {
     let site = Site::right();
     let own = PAGE.replace("visitor", "owner");
-    let mut config = config(&site, &one(&[&own, UPDATE, UPDATED_PAGE, PAGE]));
-    config["target"]["size"] = json!(40);
-    config["threads"] = json!(2);
-    let totals = run(&config, 16, "update", 1_000);
+    let job = site.job(&one(&[&own, UPDATE, UPDATED_PAGE, PAGE]));
+    let few = json!({"target": {"size": 40}, "threads": 2});
+    let totals = job.with(few).run_steps(16, "update", 1_000);
     assert!(totals.kinds().is_empty(), "{totals:?}");
 }
 
 #[test]
 fn more_lanes_than_people_report_no_false_failure() {
     let site = Site::right();
-    let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
-    config["target"]["size"] = json!(3);
+    let job = site.job(&one(&[UPDATE, UPDATED_PAGE])).target(json!({"size": 3}));
     for threads in [1, 2] {
-        config["threads"] = json!(threads);
-        let totals = run(&config, 12, "update", 500);
+        let totals = job.clone().with(json!({"threads": threads})).run_steps(12, "update", 500);
         assert!(totals.kinds().is_empty(), "{totals:?}");
     }
 }
@@ -38,10 +34,7 @@ fn more_lanes_than_people_report_no_false_failure() {
 #[test]
 fn each_thread_needs_at_least_one_person_to_update() {
     let site = Site::right();
-    let mut config = config(&site, &one(&[UPDATE]));
-    config["target"]["size"] = json!(3);
-    config["threads"] = json!(4);
-    let error = try_start(&config).err().unwrap().to_string();
+    let error = site.job(&one(&[UPDATE])).target(json!({"size": 3})).with(json!({"threads": 4})).refusal();
     assert!(error.contains("data.owner: has 3 rows for 4 threads"), "{error}");
 }
 
@@ -49,11 +42,8 @@ fn each_thread_needs_at_least_one_person_to_update() {
 fn engines_on_one_site_update_different_people() {
     let site = Site::right();
     let run_share = |worker: u64| {
-        let mut config = config(&site, &one(&[UPDATE, UPDATED_PAGE]));
-        config["target"]["size"] = json!(6);
-        config["scenarios"][0]["worker"] = json!(worker);
-        config["scenarios"][0]["of"] = json!(2);
-        run(&config, 3, "update", 100)
+        let job = site.job(&one(&[UPDATE, UPDATED_PAGE])).target(json!({"size": 6}));
+        job.scenario(json!({"worker": worker, "of": 2})).run_steps(3, "update", 100)
     };
     std::thread::scope(|scope| {
         let other = scope.spawn(|| run_share(1));
@@ -66,28 +56,20 @@ fn engines_on_one_site_update_different_people() {
 #[test]
 fn updates_without_a_page_are_spread_over_the_people() {
     let site = Site::right();
-    let totals = run(&config(&site, &one(&[UPDATE])), 4, "update", 400);
+    let totals = site.job(&one(&[UPDATE])).run_steps(4, "update", 400);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert!(site.seen.values.lock().unwrap().len() > 100, "of 200 people");
-}
-
-#[test]
-fn a_page_after_a_refused_update_is_not_judged_as_stale() {
-    let site = Site::new(|path, _| if path == "/" { Do::Right } else { Do::Status(503) });
-    let totals = run(&config(&site, &one(&[UPDATE, UPDATED_PAGE])), 2, "updated page", 20);
-    assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
-    assert_eq!(totals.failed("updated page"), 0, "{totals:?}");
 }
 
 #[test]
 fn an_invalid_share_of_an_engine_is_refused() {
     let site = Site::right();
     for (worker, of) in [(1, 1), (2, 2), (5, 3), (0, 1_000_001), (0, u64::MAX), (u64::MAX, u64::MAX)] {
-        let mut config = config(&site, &one(&[PAGE]));
-        config["scenarios"][0]["worker"] = json!(worker);
-        config["scenarios"][0]["of"] = json!(of);
-        let error = try_start(&config).err().expect("no such share").to_string();
-        assert!(error.contains("p:1:1: engine") && error.contains("1,000,000"), "{worker} of {of}: {error}");
+        let error = site.job(&one(&[PAGE])).scenario(json!({"worker": worker, "of": of})).refusal();
+        assert!(
+            error.contains("mix:1:1: engine") && error.contains("1,000,000"),
+            "{worker} of {of}: {error}"
+        );
     }
 }
 
@@ -101,7 +83,7 @@ fn a_lane_that_ends_after_a_lost_request_releases_its_row() {
     });
     let text = "data.owner = { people = 'seeded', deal = 'exclusive' }\n[[operation]]\nname = 'all'\n\
         step = [{ post = '/{owner.id}' }, { get = '/{owner.id}', expect.fresh = 'new' }]";
-    let mut engine = scenarios::try_start(&scenarios::config(server.port, text), &Tables::new()).unwrap();
+    let mut engine = server.job(text).engine();
     let asked = |after: usize| server.requests()[after..].iter().any(|seen| seen.method == "GET");
     // There are only ten people, so the forty lanes need rows that earlier lanes have released. Most lanes
     // end in the pause after their lost request.
@@ -119,6 +101,6 @@ fn a_lane_that_ends_after_a_lost_request_releases_its_row() {
     engine.start_lanes("mix", 1).unwrap();
     assert!(eventually(|| asked(before)));
     let snapshot = engine.stop(Duration::from_secs(5)).unwrap();
-    let kinds: Vec<_> = snapshot.steps.iter().flat_map(|each| &each.failures).collect();
+    let kinds: Vec<_> = snapshot.steps.iter().flat_map(|row| &row.failures).collect();
     assert!(kinds.iter().any(|(kind, _)| kind == "stale"), "{kinds:?}");
 }
