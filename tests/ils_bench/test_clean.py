@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -21,10 +22,11 @@ ADMIN = "cn=admin"
 @pytest.fixture
 def listeners() -> Iterator[list[socket.socket]]:
     """Two listeners that record everything that clients send."""
-    found = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-    yield found
-    for each in found:
-        each.close()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as first,
+        socket.create_server(("127.0.0.1", 0)) as second,
+    ):
+        yield [first, second]
 
 
 def address(listener: socket.socket) -> str:
@@ -118,8 +120,13 @@ ROOT = 2
 """Entries above people: suffix and base."""
 
 
-def serving(**limits: int) -> Directory:
-    return Directory(json.dumps({"limits": limits}))
+@contextmanager
+def serving(**limits: int) -> Iterator[Directory]:
+    """Yield a directory; only suffix and base are left in it at the end."""
+    directory = Directory(json.dumps({"limits": limits}))
+    yield directory
+    assert directory.stats()["entries"] == ROOT
+    directory.stop()
 
 
 def added(directory: Directory, *ranges: tuple[int, int]) -> OpenDirectory:
@@ -137,48 +144,36 @@ def added(directory: Directory, *ranges: tuple[int, int]) -> OpenDirectory:
 
 
 def test_clean_sends_about_one_delete_per_remaining_person() -> None:
-    directory = serving()
-    added(directory, (0, 14_443))
-    ran = in_process("ils", "clean")
-    served = directory.stats()
-    directory.stop()
-    ran.check(0, "removed 14,443 people")
-    assert served["entries"] == ROOT
-    assert 14_443 <= served["deletes"] < 1.15 * 14_443
+    with serving() as directory:
+        added(directory, (0, 14_443))
+        in_process("ils", "clean").check(0, "removed 14,443 people")
+        assert 14_443 <= directory.stats()["deletes"] < 1.15 * 14_443
     assert not list(journal.entries())
 
 
 def test_clean_needs_only_a_few_more_deletes_for_people_behind_a_gap() -> None:
-    directory = serving()
-    added(directory, (5, 3_000), (11_500, 12_000))
-    ran = in_process("ils", "clean")
-    served = directory.stats()
-    directory.stop()
-    assert "removed 3,495 people" in ran.err
-    assert served["entries"] == ROOT
-    assert served["deletes"] < 3_495 + 3 * 1_000
+    with serving() as directory:
+        added(directory, (5, 3_000), (11_500, 12_000))
+        in_process("ils", "clean").check(0, "removed 3,495 people")
+        assert directory.stats()["deletes"] < 3_495 + 3 * 1_000
 
 
 def test_people_that_cannot_be_searched_for_are_deleted_by_their_dns() -> None:
-    directory = serving(filter_bytes=4)
-    target = added(directory, (0, 1_500))
-    (left,) = journal.entries()
-    assert clean.remove(left, target) == 1_500
-    served = directory.stats()
-    directory.stop()
-    assert served["entries"] == ROOT
+    with serving(filter_bytes=4) as directory:
+        target = added(directory, (0, 1_500))
+        (left,) = journal.entries()
+        assert clean.remove(left, target) == 1_500
 
 
 def test_clean_finds_the_first_existing_person() -> None:
-    directory = serving()
-    target = added(directory, (700, 800), (900, 1_000))
-    config, first = target.to_engine(), journal.FIRST_ADDED
-    people = generate(Spec(first + KEYS, locales=("en_US",))).population
-    assert first_person(config, people, first, first + 5_000) == first + 700
-    assert first_person(config, people, first + 750, first + 5_000) == first + 750
-    assert first_person(config, people, first + 800, first + 5_000) == first + 900
-    assert first_person(config, people, first + 1_000, first + 5_000) is None
-    directory.stop()
+    with serving() as directory:
+        target = added(directory, (700, 800), (900, 1_000))
+        config, first = target.to_engine(), journal.FIRST_ADDED
+        people = generate(Spec(first + KEYS, locales=("en_US",))).population
+        for start, person in ((0, 700), (750, 750), (800, 900), (1_000, None)):
+            key = first_person(config, people, first + start, first + 5_000)
+            assert key == (None if person is None else first + person)
+        in_process("ils", "clean").check(0)
 
 
 @pytest.mark.parametrize("entry_in_filters", [True, False])
@@ -189,12 +184,9 @@ def test_last_people_of_a_run_are_removed_behind_unused_keys_of_a_block(
     block, per_thread = clean.KEYS_OF_A_THREAD, (200, 20)
     blocks = 42
     last = (blocks + 1) * block + per_thread[1]
-    directory = serving(**({} if entry_in_filters else {"filter_bytes": 4}))
-    target = added(directory, (last - 2, last))
-    (left,) = journal.entries()
-    keys = blocks * block + sum(per_thread)
-    count = clean.Added(keys, keys, len(per_thread) * block)
-    assert clean.remove(left, target, added=count) == 2
-    served = directory.stats()
-    directory.stop()
-    assert served["entries"] == ROOT
+    with serving(**({} if entry_in_filters else {"filter_bytes": 4})) as directory:
+        target = added(directory, (last - 2, last))
+        (left,) = journal.entries()
+        keys = blocks * block + sum(per_thread)
+        count = clean.Added(keys, keys, len(per_thread) * block)
+        assert clean.remove(left, target, added=count) == 2

@@ -25,6 +25,13 @@ from tests.support.relay import delaying, relayed
 PEOPLE = small_population(50)
 
 
+@pytest.fixture
+def directory() -> Iterator[Directory]:
+    serving = Directory("{}", PEOPLE)
+    yield serving
+    serving.stop()
+
+
 @contextmanager
 def lanes(port: int, sequence: Script, **more: Any) -> Iterator[Ldap3Lanes]:
     """Yield portable lanes that report only to this test."""
@@ -49,8 +56,13 @@ def passes(running: Ldap3Lanes, program: str, n: int) -> Tally:
     return tally
 
 
-def test_missing_answer_is_censored_with_its_waiting_time() -> None:
-    directory = Directory("{}", PEOPLE)
+def assert_littles_law(tally: Tally) -> None:
+    law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
+    assert law is not None
+    assert law.holds, law
+
+
+def test_missing_answer_is_censored_with_its_waiting_time(directory: Directory) -> None:
     answers = 0
 
     def delay(_: float) -> float:
@@ -63,20 +75,15 @@ def test_missing_answer_is_censored_with_its_waiting_time() -> None:
         lanes(port, LOOKUP, timeout=1.0) as running,
     ):
         tally = passes(running, "lookup", 1)
-    directory.stop()
     lookup, sequence = tally.steps["lookup", "lookup"], tally.steps["lookup", "sequence"]
     assert lookup.failures == {"timeout": 1}
-    assert (lookup.clocks["service"].count, lookup.clocks["censored"].count) == (
-        lookup.count - 1,
-        1,
-    )
+    counts = lookup.clocks["service"].count, lookup.clocks["censored"].count
+    assert counts == (lookup.count - 1, 1)
     assert lookup.clocks["censored"].min >= 0.99e9
     assert lookup.clocks["service"].max < lookup.clocks["censored"].min
     assert (sequence.clocks["service"].count, sequence.clocks["censored"].count) == (0, 1)
     assert lookup.counters["processing"] > 0
-    law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
-    assert law is not None
-    assert law.holds, law
+    assert_littles_law(tally)
 
 
 def test_wrong_answers_have_a_separate_clock() -> None:
@@ -90,18 +97,14 @@ def test_wrong_answers_have_a_separate_clock() -> None:
     assert lookup.clocks["censored"].count == 0
 
 
-def test_delete_before_an_add_is_not_in_the_time_of_the_add() -> None:
-    directory = Directory("{}", PEOPLE)
+def test_delete_before_an_add_is_not_in_the_time_of_the_add(directory: Directory) -> None:
     adds = Sequence("add", (Connect(), Bind(), Repeat(4, (Add(),))), "add").script()
     with lanes(directory.port, adds, ring=2) as running:
         tally = passes(running, "add", 2)
-    directory.stop()
     assert {key: t.failures for key, t in tally.steps.items() if t.failures} == {}
     # Two adds had room; each of the other six was preceded by a removal.
     assert (tally.steps["add", "add"].count, tally.steps["add", "remove"].count) == (8, 6)
-    law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
-    assert law is not None
-    assert law.holds, law
+    assert_littles_law(tally)
 
 
 PAUSED = """
@@ -115,24 +118,20 @@ step = [
 """
 
 
-def test_think_times_of_an_operation_are_summed_separately() -> None:
+def test_think_times_of_an_operation_are_summed_separately(directory: Directory) -> None:
     """A warm-up shorter than a pass's think times is too short, as with the engine's lanes."""
-    directory = Directory("{}", PEOPLE)
     with lanes(directory.port, from_text("visits", PAUSED)) as running:
         tally = passes(running, "visits", 2)
-    directory.stop()
     visits = tally.steps["visit", "sequence"]
     assert visits.count == 2
     assert visits.counters["paused"] == pytest.approx(2 * 500e6, rel=0.2)
     assert visits.clocks["service"].max < 500e6
 
 
-def test_time_of_one_pass_over_a_sequence_includes_its_think_times() -> None:
-    directory = Directory("{}", PEOPLE)
+def test_time_of_one_pass_over_a_sequence_includes_its_think_times(directory: Directory) -> None:
     steps = (Connect(), Bind(), Think(50, "constant"), Search("(cn=nobody)"))
     with lanes(directory.port, Sequence("visits", steps).script()) as running:
         tally = passes(running, "visits", 2)
-    directory.stop()
     visits = tally.steps["visits", "sequence"]
     assert visits.count == 2
     assert visits.clocks["service"].min >= 50e6
@@ -147,8 +146,7 @@ step = [{ search = "(cn={row})" }, { search = "(cn=x{row})" }]
 """
 
 
-def test_operation_begins_with_its_row_even_if_its_user_wakes_late() -> None:
-    directory = Directory("{}", PEOPLE)
+def test_operation_begins_with_its_row_even_if_its_user_wakes_late(directory: Directory) -> None:
     with lanes(directory.port, from_text("visits", ONE_ROW)) as running:
         running.start_lanes("visits", 1)
         tally = Tally.starting(running.drain())
@@ -171,7 +169,6 @@ def test_operation_begins_with_its_row_even_if_its_user_wakes_late() -> None:
         for lane in (first, second):
             lane.close()
         running.stop_lanes("visits", 1)
-    directory.stop()
     visits = tally.steps["visit", "sequence"]
     assert visits.count == 2
     assert visits.clocks["service"].min < 0.2e9

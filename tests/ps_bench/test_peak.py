@@ -83,8 +83,7 @@ def test_search_encloses_the_limit_and_resumes_after_ctrl_c(
             interrupted.wait()
         assert interrupted.returncode == 130
         assert "resume with: sitebench ps peak image" in said
-        ran = in_process(*argv, cwd=tmp_path)
-    assert ran.code == 0, ran.err
+        ran = in_process(*argv, cwd=tmp_path).check(0)
     *points, answer = ran.objects
     assert points[0]["resumed"]
     assert not points[-1]["resumed"]

@@ -147,18 +147,6 @@ def test_interrupted_file_is_compared_and_continued(cache: Path, tmp_path: Path)
     assert [each.name for each in tmp_path.iterdir()] == ["people.ldif"]
 
 
-def test_second_writer_of_an_ldif_file_is_refused(cache: Path, tmp_path: Path) -> None:
-    population = generate(Spec(10), cache=cache).population
-    path = tmp_path / "people.ldif"
-
-    def another(done: int) -> None:
-        with pytest.raises(BadInput, match="another program is writing"):
-            write_ldif(population, path)
-
-    write_ldif(population, path, progress=another)
-    assert path.exists()
-
-
 def test_refused_second_writer_leaves_the_first_writers_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     with complete_or_resumable(path) as first:

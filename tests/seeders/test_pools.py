@@ -40,10 +40,6 @@ def harvested(cache: Path) -> dict[str, list[str]]:
     return sections(pools(cache=cache).path.read_text(encoding="utf-8"))
 
 
-def test_two_harvests_of_pools_are_equal_to_the_byte() -> None:
-    assert harvest(FEW) == harvest(FEW)
-
-
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
 def test_another_process_harvests_equal_pools(hash_seed: str) -> None:
     program = f"from sitebench.seeders.harvest import harvest; print(harvest({FEW}), end='')"
@@ -118,14 +114,6 @@ def test_drawn_locale_without_suitable_texts_has_english_texts(
     assert drawn["th_TH text"] == harvested["en_US text"]
 
 
-def test_shipped_values_pass_the_rules_of_their_fields(harvested: dict[str, list[str]]) -> None:
-    """Rules of fields are checked when names are drawn; shipped names met earlier rules."""
-    for field in FIELDS:
-        for locale in DEFAULT_LOCALES:
-            values = harvested[f"{locale} {field.name}"]
-            assert [value for value in values if not field.suits(value)] == []
-
-
 def test_pools_of_other_locales_or_another_order_have_a_separate_file(tmp_path: Path) -> None:
     first, second = pools(FEW, cache=tmp_path), pools(FEW[::-1], cache=tmp_path)
     assert first.path != second.path
@@ -145,10 +133,14 @@ def test_every_locale_has_every_field(harvested: dict[str, list[str]]) -> None:
     assert all(harvested.values())
 
 
-def test_values_are_unique_and_within_their_limits(harvested: dict[str, list[str]]) -> None:
+def test_values_are_unique_and_meet_the_rules_of_their_fields(
+    harvested: dict[str, list[str]],
+) -> None:
+    """Rules of fields are checked when names are drawn; shipped names met earlier rules."""
     for field in FIELDS:
         for locale in DEFAULT_LOCALES:
             values = harvested[f"{locale} {field.name}"]
+            assert [value for value in values if not field.suits(value)] == []
             assert len(values) == len(set(values)) <= field.most_values
             assert max(len(value.encode()) for value in values) <= field.max_bytes
 
@@ -162,8 +154,7 @@ def test_names_need_no_escape_in_any_format(harvested: dict[str, list[str]]) -> 
 
 def test_pools_have_hundreds_of_names(harvested: dict[str, list[str]]) -> None:
     for locale in ("en_US", "de_DE", "es_ES", "ru_RU", "el_GR"):
-        assert len(harvested[f"{locale} given"]) >= 300
-        assert len(harvested[f"{locale} family"]) >= 300
+        assert min(len(harvested[f"{locale} {field}"]) for field in ("given", "family")) >= 300
 
 
 def test_names_are_in_the_scripts_of_their_locales(harvested: dict[str, list[str]]) -> None:
