@@ -39,25 +39,25 @@ def test_lower_bounds_are_marked_in_the_output() -> None:
     point = a_result()
     verdict = replace(point.verdict, bound=Bound.GENERATOR, valid=False)
     point = changed(point, latency=Durations.of(answered, given_up), verdict=verdict)
-    result = Result(point, Histogram(), [Slot(MEASURED, 0, 10**9)])
+    result = result_of(point)
     assert "p50 5 ms, p99 >= 10 s" in repr(result)
     shown = result._repr_html_()
     assert ", &gt;= 10 s, &gt;= 10 s" in shown
     assert "&gt;= 10,000" in shown
 
 
-def checked(point: PointResult, objective: str) -> None:
-    Result(point, Histogram(), [Slot(MEASURED, 0, 10**9)]).check(objective)
+def result_of(point: PointResult) -> Result:
+    return Result(point, Histogram(), [Slot(MEASURED, 0, 10**9)])
 
 
 def test_result_that_meets_its_objective_passes() -> None:
-    checked(a_result(), "p99<5ms,failures<0.1%,rate>=9k")
+    result_of(a_result()).check("p99<5ms,failures<0.1%,rate>=9k")
 
 
 def test_missed_objective_has_the_message_of_the_command_line() -> None:
     point, objective = a_result(), "p99<10us,failures<0.1%"
     with pytest.raises(ObjectiveMissed) as found:
-        checked(point, objective)
+        result_of(point).check(objective)
     lines = missed_objectives([judge_result(point, Objective.parse(objective))])
     assert [found.value.message] == lines
     assert lines == ["missed: lookup at 1k, 64 clients: p99 is 50 us (asked: p99<10us)"]
@@ -67,41 +67,40 @@ def test_missed_objective_has_the_message_of_the_command_line() -> None:
 def test_too_few_samples_leave_objective_undecided_and_propose_a_window() -> None:
     """5,000 samples in 2 s: 10,000 need 4 s, and a tenth more for chance."""
     with pytest.raises(NotDecided) as found:
-        checked(a_result(count=5_000), "p50<1ms,p99<5ms")
+        result_of(a_result(count=5_000)).check("p50<1ms,p99<5ms")
     assert found.value.message.endswith(
         "p99 is not known (asked: p99<5ms): 5,000 samples are too few, it needs 10,000: "
         "measure for 5s"
     )
     assert found.value.remedy.startswith("raise measure_s, or ")
-    checked(a_result(count=11_000), "p50<1ms,p99<5ms")
+    result_of(a_result(count=11_000)).check("p50<1ms,p99<5ms")
 
 
 def test_one_broken_term_misses_the_objective_despite_unknown_terms() -> None:
     with pytest.raises(ObjectiveMissed, match=r"p50 is 50 us .*; p99 is not known"):
-        checked(a_result(count=5_000), "p50<1us,p99<5ms")
+        result_of(a_result(count=5_000)).check("p50<1us,p99<5ms")
 
 
 def test_objective_on_an_unmeasurable_metric_is_undecided_without_advice() -> None:
     blind = replace(a_result(), use=a_use(target_cpu_s=None))
     with pytest.raises(NotDecided, match="leave this condition out of the objective"):
-        checked(blind, "cpu<50%")
+        result_of(blind).check("cpu<50%")
 
 
 def test_generator_bound_point_leaves_objective_undecided() -> None:
     point = a_result()
     with pytest.raises(NotDecided, match=r"^invalid: lookup at 1k, 64 clients: generator: "):
-        checked(judged(point, bound=Bound.GENERATOR, valid=False), "p99<5ms")
+        result_of(judged(point, bound=Bound.GENERATOR, valid=False)).check("p99<5ms")
 
 
 def test_invalid_objective_raises_bad_input() -> None:
     with pytest.raises(UnknownValue, match="character 1: unknown metric 'p98'"):
-        checked(a_result(), "p98<5ms")
+        result_of(a_result()).check("p98<5ms")
 
 
 def test_print_names_the_kinds_of_failures() -> None:
     point = replace(a_result(), failures_by_kind={"timeout": 2, "wrong-answer": 7})
-    printed = repr(Result(point, Histogram(), [Slot(MEASURED, 0, 10**9)]))
-    assert ", 9 failures (wrong-answer x 7, timeout x 2), bound by" in printed
+    assert ", 9 failures (wrong-answer x 7, timeout x 2), bound by" in repr(result_of(point))
 
 
 def test_documentation_page_lists_the_attributes_of_a_result() -> None:

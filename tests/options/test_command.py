@@ -32,7 +32,6 @@ def test_explicitly_set_default_is_recorded_as_set(
 
     @command(Length, panel="Measure")
     def take(options: Length) -> None:
-        """Run the command."""
         seen.append(options)
 
     assert invoke(take, "take", argv) == 0

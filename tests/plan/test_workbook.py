@@ -62,7 +62,6 @@ def changed(workbook: Path, name: str, suite: str, label: str, value: float) -> 
 
 @pytest.fixture(scope="module")
 def drawn() -> list[tuple[Scenario, Scenario, str, int]]:
-    """Many random inputs."""
     dice = random.Random(1997)
     return [draw(dice) for _ in range(8)]
 

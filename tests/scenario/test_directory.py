@@ -12,15 +12,13 @@ import pytest
 from ldap3 import Connection
 
 from ils_bench.growth import warn_of_leftovers
-from ils_bench.sequences import LOOKUP
+from ils_bench.sequences import LOOKUP, text_of
 from ils_bench.targets.ldap_directory import LdapDirectory
-from sitebench import run
 from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointResult
 from sitebench.runs.runfile import RunFile
 from sitebench.scenario import script
-from sitebench.scenario.script import Operation, Script
 from sitebench.system.secret import BIND_PASSWORD
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import WarningKind
@@ -110,12 +108,6 @@ def test_total_is_the_sum_of_the_operations(place: Place) -> None:
     assert "secret-1" not in "\n".join(kept.iterdump())
 
 
-def test_python_program_measures_a_scenario_file(place: Place) -> None:
-    found = run(str(place.folder / "mix.toml"), place.directory, users=2, warmup_s=0, measure_s=0.5)
-    assert (found.point.failures, found.point.spec.operation) == (0, "mix")
-    assert found.ops_per_s > 0
-
-
 def test_locust_measures_a_scenario_file(place: Place) -> None:
     load = ("-u", "2", "--think", "2ms", "--warmup", "0s", "--measure", "1s")
     # Without a class name, the file determines the users' operations.
@@ -165,12 +157,11 @@ def test_operations_have_their_own_objectives(place: Place) -> None:
     assert asked_of(measured(place, "--json")) == [total, search, broken, modify]
 
 
-def test_objective_does_not_change_the_counted_steps_of_a_program(place: Place) -> None:
-    shown = in_process("ils", "operations", "--show", "lookup")
-    lookup = script.from_text("lookup", shown.out)
-    asked = script.from_text(
-        "lookup", shown.out.replace("[[operation]]\n", '[[operation]]\nobjective = "max<1us"\n')
-    )
+def test_objective_does_not_change_the_counted_steps_of_a_program() -> None:
+    text = text_of("lookup")
+    objective = '[[operation]]\nobjective = "max<1us"\n'
+    lookup = script.from_text("lookup", text)
+    asked = script.from_text("lookup", text.replace("[[operation]]\n", objective))
     assert lookup.counts == asked.counts is not None
     assert [*asked.objectives] == [("lookup", "max<1us", 1.0)]
 
@@ -211,22 +202,15 @@ def test_peak_measures_the_client_counts_of_the_command_line(place: Place) -> No
             '[[operation]]\nsearch = "(u=a)"\nobjective = "p98<1s"',
             "bad.toml: operation 'search': objective 'p98<1s', character 1: unknown metric 'p98'",
         ),
-        (
-            '[[operation]]\nsearch = "(u=a)"\nobjective = "cpu<9%"',
-            "bad.toml: operation 'search': cpu is known for all operations together only",
-        ),
-        ('[[operation]]\nserach = "(uid=a)"', "bad.toml:2:1: operation[1].serach"),
         ('[data.x]\nfile = "x.csv"\n[[operation]]\nsearch = "(u={x.u})"', "cannot read x.csv"),
         (
             '[data.x]\nfile = "accounts.csv"\n[[operation]]\nsearch = "(u={x.u})"',
             "bad.toml:4:14: operation[1].search: {x.u}: no such column",
         ),
-        ('[[operation]]\nget = "/"', "is for no directory"),
         (
             '[load]\nusers = 3\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"',
             "are of users, who leave nothing for users to say",
         ),
-        ('[[operation]]\nsearch = "(u={env.NOT_THERE})"', "takes $NOT_THERE from the environment"),
     ],
 )
 def test_error_in_a_scenario_file_is_reported_without_a_traceback(
@@ -309,23 +293,19 @@ def test_entries_that_a_scenario_adds_and_deletes_do_not_remain(place: Place) ->
 
 
 def test_deletes_of_missing_entries_are_counted() -> None:
-    steps = (("add", "add"), ("delete", "delete"))
-    operation = Operation("o", 1, "sequence", steps, writes=True, overwrites=False, keeps=())
-    still = {"writes": False, "overwrites": False, "keeps": []}
-    parts: tuple[Any, ...] = ((operation,), still, {}, (), (), {}, {}, {})
-    script = Script("mix", "mix.toml", None, "ldap", "", False, *parts)
-    spec = a_spec("mix", users=2)
+    mix, spec = script.from_text("mix", ADDED), a_spec("mix", users=2)
 
     def tally(adds: int, deletes: int) -> Tally:
-        found = Tally()
+        window = Tally()
         for step, count in (("add", adds), ("delete", deletes)):
-            found.steps["o", step] = StepTotals("o", step, count=count)
-        return found
+            window.steps["come and go", step] = StepTotals("come and go", step, count=count)
+        return window
 
-    found = warn_of_leftovers(spec, [script], {"warmup": tally(10, 5), "measure": tally(100, 90)})
-    assert [each.kind for each in found] == ["entries-left"]
-    assert "15 entries that o added" in found[0].message
-    assert warn_of_leftovers(spec, [script], {"measure": tally(100, 98)}) == ()
+    windows = {"warmup": tally(10, 5), "measure": tally(100, 90)}
+    (warning,) = warn_of_leftovers(spec, [mix], windows)
+    assert warning.kind == "entries-left"
+    assert "15 entries that come and go added" in warning.message
+    assert warn_of_leftovers(spec, [mix], {"measure": tally(100, 98)}) == ()
     assert warn_of_leftovers(spec, [LOOKUP], {"measure": tally(100, 0)}) == ()
 
 

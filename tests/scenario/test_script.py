@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import ps_bench
 from ils_bench.sequences import text_of
+from ps_bench.operations import text_of as page_text_of
 from sitebench.errors import BadFile, BadInput, UnknownValue
 from sitebench.scenario import script
 
@@ -84,11 +84,8 @@ def test_mix_combines_rows_objectives_and_writes_of_its_operations(folder: Path)
 
 def test_chosen_operation_has_no_writes_or_objectives_of_other_operations(folder: Path) -> None:
     one = script.read(f"{folder}/mix.toml:find")
-    assert (one.name, one.only, [each.name for each in one.operations]) == (
-        "find",
-        "find",
-        ["find"],
-    )
+    assert (one.name, one.only) == ("find", "find")
+    assert [operation.name for operation in one.operations] == ["find"]
     assert (one.writes, one.overwrites, one.keeps) == (False, False, [])
     assert list(one.objectives) == [("find", "p99<5ms", 1.0)]
     mix = script.read(f"{folder}/mix.toml")
@@ -103,10 +100,9 @@ def test_data_files_default_to_the_folder_of_the_scenario(folder: Path, tmp_path
     other.write_text("uid\nz\n")
     given = script.read(named, {"who": str(other)})
     assert given.tables["who"].rows == 1
-    for data, remedy in (({"whom": "a.csv"}, "use one of who"),):
-        with pytest.raises(UnknownValue, match="no data 'whom' in a file") as refused:
-            script.read(named, data)
-        assert refused.value.remedy == remedy
+    with pytest.raises(UnknownValue, match="no data 'whom' in a file") as refused:
+        script.read(named, {"whom": "a.csv"})
+    assert refused.value.remedy == "use one of who"
     with pytest.raises(UnknownValue) as refused:
         script.read(f"{folder}/mix.toml", {"who": str(other)})
     assert refused.value.remedy == "leave --data out"
@@ -158,10 +154,17 @@ change.replace.jpegPhoto = { file = "photo" }
 FILES = {"who": ("who.csv", TABLE), "photo": ("photo", PHOTO)}
 
 
+PLACES = {
+    "beside": "{file}",
+    "by ..": "../{file}",
+    "by its whole path": "{outside}",
+    "by a link": "{file}",
+    "by a folder": "more/{file}",
+}
+
+
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize(
-    "how", ["beside", "by ..", "by its whole path", "by a link", "by a folder"]
-)
+@pytest.mark.parametrize("how", PLACES)
 def test_file_outside_the_scenarios_folder_must_be_named_in_the_command(
     name: str, how: str, folder: Path
 ) -> None:
@@ -171,17 +174,11 @@ def test_file_outside_the_scenarios_folder_must_be_named_in_the_command(
     for place in (folder, inside):
         (place / "who.csv").write_text("uid\na\n")
         (place / "photo").write_text("b")
-    written = file
-    if how == "by ..":
-        written = f"../{file}"
-    elif how == "by its whole path":
-        written = str(outside)
-    elif how == "by a link":
+    (inside / "more").symlink_to("..")
+    if how == "by a link":
         (inside / file).unlink()
         (inside / file).symlink_to(outside)
-    elif how == "by a folder":
-        (inside / "more").symlink_to("..")
-        written = f"more/{file}"
+    written = PLACES[how].format(file=file, outside=outside)
     where = inside / "table.toml"
     where.write_text(text.replace(f'"{file}"', f'"{written}"'))
     if how == "beside":
@@ -289,13 +286,8 @@ def test_built_in_operations_declare_whether_they_need_people() -> None:
     for name in ("connect", "add", "register"):
         assert not script.from_text(name, text_of(name)).needs_people, name
     # A site's new users are not looked for before they are created.
-    create, page = (
-        script.from_text(
-            name, (Path(ps_bench.__file__).parent / f"scenarios/{name}.toml").read_text()
-        )
-        for name in ("create", "page")
-    )
-    assert (create.needs_people, page.needs_people) == (True, True)
+    for name in ("create", "page"):
+        assert script.from_text(name, page_text_of(name)).needs_people, name
 
 
 def test_connection_is_persistent_unless_opened_per_step() -> None:
@@ -342,15 +334,14 @@ def test_every_problem_of_a_file_has_its_position() -> None:
 
 
 def test_rows_per_user_are_counted_for_tables_but_not_for_people() -> None:
-    people = (
-        '[data.who]\npeople = "seeded"\nper = "user"\n[[operation]]\nsearch = "(cn={who.cn})"\n'
-    )
-    kept = script.from_text("kept", people)
+    def of_data(data: str) -> script.Script:
+        return script.from_text("own", f'{data}\n[[operation]]\nsearch = "(cn={{n}})"\n')
+
+    assert dict(of_data('[data.n]\nrange = [1, 5]\nper = "user"').per_user) == {"n": 5}
+    assert dict(of_data("[data.n]\nrange = [1, 5]").per_user) == {}
+    people = 'data.who = { people = "seeded", per = "user" }\n'
+    kept = script.from_text("kept", f'{people}[[operation]]\nsearch = "(cn={{who.cn}})"\n')
     assert (dict(kept.per_user), kept.needs_people) == ({}, True)
-    numbered = '[data.n]\nrange = [1, 5]\nper = "user"\n[[operation]]\nsearch = "(cn={n})"\n'
-    assert dict(script.from_text("numbered", numbered).per_user) == {"n": 5}
-    dealt = '[data.n]\nrange = [1, 5]\n[[operation]]\nsearch = "(cn={n})"\n'
-    assert dict(script.from_text("dealt", dealt).per_user) == {}
 
 
 def test_columns_are_named_by_the_header_or_the_scenario(folder: Path) -> None:

@@ -40,7 +40,6 @@ LOGGED = {"nginx": ("access_log", "{} combined"), "apache": ("CustomLog", r'"{}"
 
 @pytest.fixture(scope="module", params=list(LOGGED))
 def name(request: pytest.FixtureRequest) -> str:
-    """Name of the server under test."""
     for program in ("nginx", "fcgiwrap", "apache2"):
         required_program(program)
     return str(request.param)
@@ -48,7 +47,6 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def target(name: str) -> Any:
-    """The module that starts the server."""
     return import_module(f"web_bench.targets.{name}")
 
 
@@ -63,7 +61,6 @@ def docroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def access_log(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The path of the server's access log."""
     return tmp_path_factory.mktemp(name) / "access.log"
 
 

@@ -25,7 +25,6 @@ LARGE = "/mixed/wide/0/11.html"
 
 @pytest.fixture(scope="module")
 def docroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the set."""
     made = tmp_path_factory.mktemp("docroot")
     seed(SPEC, made)
     return made
