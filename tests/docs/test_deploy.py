@@ -1,7 +1,6 @@
 """The files of deploy/ are valid for Compose, Kubernetes and sitebench."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from ruamel.yaml import YAML
 
 from tests.docs.cli_page import ROOT
 from tests.docs.shown import parse
+from tests.support.programs import run_program
 
 DEPLOY = ROOT / "deploy"
 NETWORK = DEPLOY / "kubernetes" / "network.yaml"
@@ -22,10 +22,13 @@ def documents(path: Path) -> list[Any]:
     return list(YAML(typ="safe").load_all(path.read_text()))
 
 
+def document(path: Path) -> Any:
+    (only,) = documents(path)
+    return only
+
+
 def checked(*command: str) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ran = run_program([sys.executable, "-m", *command], cwd=ROOT)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
@@ -37,14 +40,6 @@ def containers() -> dict[str, dict[str, Any]]:
             pod = spec.get("template", {}).get("spec") or spec
             found |= {one["name"]: one for one in pod.get("containers", [])}
     return found
-
-
-def test_deploy_folder_passes_yamllint() -> None:
-    checked("yamllint", "--strict", "-c", "deploy/.yamllint", "deploy")
-
-
-def test_docker_compose_accepts_the_compose_file() -> None:
-    checked("check_jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml")
 
 
 def test_manifests_match_the_kubernetes_schema() -> None:
@@ -69,8 +64,7 @@ def test_containers_have_no_privileges() -> None:
         # The files in sitebench's home and its temporary files need a writable place.
         assert {"name": "HOME", "value": "/tmp"} in container["env"], name
         assert "/tmp" in {each["mountPath"] for each in container["volumeMounts"]}, name
-    [compose] = documents(DEPLOY / "compose.yaml")
-    for name, service in compose["services"].items():
+    for name, service in document(DEPLOY / "compose.yaml")["services"].items():
         assert service["read_only"] is True, name
         assert service["cap_drop"] == ["ALL"], name
         assert service["security_opt"] == ["no-new-privileges:true"], name
@@ -97,69 +91,47 @@ def test_network_policy_closes_master_and_directory_to_other_pods() -> None:
     ]
 
 
-def test_kustomization_lists_every_manifest_except_that_of_the_reader() -> None:
-    [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
-    named = set(kustomization["resources"])
-    assert named == {path.name for path in MANIFESTS} - {"reader.yaml"}
-
-
-def test_master_waits_for_as_many_workers_as_replicas() -> None:
-    [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
+def test_kustomization_has_every_manifest_and_a_master_that_waits_for_all_replicas() -> None:
+    kustomization = document(DEPLOY / "kubernetes/kustomization.yaml")
+    resources = set(kustomization["resources"])
+    assert resources == {path.name for path in MANIFESTS} - {"reader.yaml"}
     [replicas] = kustomization["replicas"]
     [values] = kustomization["configMapGenerator"]
     assert f"WORKERS={replicas['count']}" in values["literals"]
 
 
-def test_arguments_of_pods_are_valid_commands() -> None:
-    values = {"WORKERS": "2", "TARGET": "ldap://there:389", "SIZES": "1k", "POD_IP": "10.0.0.1"}
-    for name in ("master", "worker", "directory"):
-        argv = containers()[name]["args"]
+def test_arguments_of_pods_and_services_are_valid_commands() -> None:
+    values = {"$(WORKERS)": "2", "$(TARGET)": "ldap://there:389", "$(SIZES)": "1k"}
+    values |= {"$(POD_IP)": "10.0.0.1", "${WORKERS:-2}": "2", "${SIZES:-1k,10k}": "1k,10k"}
+    values["${TARGET:-ldap://directory:10389}"] = "ldap://directory:10389"
+    pods = [containers()[name]["args"] for name in ("master", "worker", "directory")]
+    services = document(DEPLOY / "compose.yaml")["services"].values()
+    for argv in (*pods, *(service["command"] for service in services)):
+        command = "\n".join(argv)
         for variable, value in values.items():
-            argv = [part.replace(f"$({variable})", value) for part in argv]
-        parse(argv)
-
-
-def test_arguments_of_compose_services_are_valid_commands() -> None:
-    [compose] = documents(DEPLOY / "compose.yaml")
-    values = {"${WORKERS:-2}": "2", "${TARGET:-ldap://directory:10389}": "ldap://directory:10389"}
-    values["${SIZES:-1k,10k}"] = "1k,10k"
-    for service in compose["services"].values():
-        argv = service["command"]
-        for variable, value in values.items():
-            argv = [part.replace(variable, value) for part in argv]
-        parse(argv)
-
-
-HADOLINT = str(Path(sys.executable).with_name("hadolint"))
-
-
-def linted(dockerfile: Path) -> subprocess.CompletedProcess[str]:
-    argv = [HADOLINT, "--no-color", str(dockerfile)]
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
+            command = command.replace(variable, value)
+        parse(command.split("\n"))
 
 
 def test_dockerfile_passes_hadolint(tmp_path: Path) -> None:
-    ran = linted(DEPLOY / "Dockerfile")
+    dockerfile, wrong = DEPLOY / "Dockerfile", tmp_path / "Dockerfile"
+    wrong.write_text(dockerfile.read_text().replace("WORKDIR /source", "RUN cd /s"))
+    hadolint = [Path(sys.executable).with_name("hadolint"), "--no-color"]
+    ran = run_program([*hadolint, dockerfile])
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    wrong = tmp_path / "Dockerfile"
-    wrong.write_text((DEPLOY / "Dockerfile").read_text().replace("WORKDIR /source", "RUN cd /s"))
-    assert "DL3003" in linted(wrong).stdout
+    assert "DL3003" in run_program([*hadolint, wrong]).stdout
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
 def test_image_is_built_and_its_commands_run() -> None:
     docker = shutil.which("docker")
-    if (
-        docker is None
-        or subprocess.run([docker, "info"], capture_output=True, check=False).returncode
-    ):
+    if docker is None or run_program([docker, "info"]).returncode:
         pytest.skip("no container daemon answers")
-    built = [docker, "build", "--quiet", "-f", "deploy/Dockerfile", "."]
-    ran = subprocess.run(built, cwd=ROOT, capture_output=True, text=True, check=False)
+    ran = run_program([docker, "build", "--quiet", "-f", "deploy/Dockerfile", "."], cwd=ROOT)
     assert ran.returncode == 0, ran.stderr
-    argv = [docker, "run", "--rm", ran.stdout.strip(), "ils", "run", "lookup", "--measure", "1s"]
-    ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+    image = ran.stdout.strip()
+    ran = run_program([docker, "run", "--rm", image, "ils", "run", "lookup", "--measure", "1s"])
     assert ran.returncode == 0, ran.stderr
 
 
