@@ -1,12 +1,13 @@
 """Rows of tests/mutations.toml name existing tests and texts; the tests kill the mutations."""
 
-import subprocess
 import sys
 
 import pytest
 
 from tests.docs.shown import ROOT, names_a_test
 from tests.mutation import ROWS
+from tests.support.cli import python_module
+from tests.support.programs import run_program
 
 
 def test_mutation_rows_name_existing_tests_and_source_text() -> None:
@@ -32,23 +33,20 @@ def test_name_check_of_rows_rejects_unknown_tests() -> None:
 
 @pytest.mark.timeout(300)
 def test_sampled_mutations_are_killed_by_the_tests_of_their_rows() -> None:
-    argv = [sys.executable, "-m", "tests.mutation", "--rows", "3"]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    ran = python_module("tests.mutation", "--rows", "3", cwd=ROOT)
+    assert ran.code == 0, ran.out + ran.err
 
 
 @pytest.mark.parametrize(
     ("file", "right", "wrong", "test"),
     [
         (
-            "sitebench/runs/repeats.py",
-            *("_CONFIDENCE = 0.95", "_CONFIDENCE = 0.85"),
+            *("sitebench/runs/repeats.py", "_CONFIDENCE = 0.95", "_CONFIDENCE = 0.85"),
             "tests/runs/test_repeats.py",
         ),
         # pytest loads the packages of its own plugins with another loader.
         (
-            "ils_bench/growth.py",
-            *("totals.count - totals.failed", "1 + totals.count"),
+            *("ils_bench/growth.py", "totals.count - totals.failed", "1 + totals.count"),
             "tests/ils_bench/test_growth.py::test_entry_count_at_the_end_of_the_window_excludes_later_adds",
         ),
     ],
@@ -60,6 +58,5 @@ def test_mutants_without_an_effect_survive(file: str, right: str, wrong: str, te
         "text = open(file).read(); assert right in text; assert survives(file, text, [test]); "
         "assert not survives(file, text.replace(right, wrong), [test])"
     )
-    argv = [sys.executable, "-c", code, file, right, wrong, test]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = run_program([sys.executable, "-c", code, file, right, wrong, test], cwd=ROOT)
     assert done.returncode == 0, done.stderr

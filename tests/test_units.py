@@ -7,22 +7,23 @@ from hypothesis import strategies as st
 from sitebench import units
 from sitebench.errors import UnknownValue
 
+VALID: Sequence[tuple[Callable[[str], object], dict[str, float]]] = (
+    (units.parse_size, {"500": 500, "1,000": 1_000, "1,000,000": 1_000_000, "10k": 10_000}),
+    (units.parse_size, {"1.5k": 1_500, "1m": 1_000_000, "1M": 1_000_000, " 2k ": 2_000}),
+    (units.parse_duration, {"2s": 2.0, "500ms": 0.5, "10m": 600.0, "1.5s": 1.5, "3": 3.0}),
+    (units.parse_duration, {"8784h": 366 * 86_400}),
+    # Rates are operations per second.
+    (units.parse_rate, {"500": 500.0, "0.5": 0.5, "1k": 1e3, "2/s": 2.0}),
+    (units.parse_percent, {"4%": 0.04, " 12.3 % ": 0.123, "100%": 1.0}),
+)
+
 
 @pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("500", 500),
-        ("1,000", 1_000),
-        ("1,000,000", 1_000_000),
-        ("10k", 10_000),
-        ("1.5k", 1_500),
-        ("1m", 1_000_000),
-        ("1M", 1_000_000),
-        (" 2k ", 2_000),
-    ],
+    ("parse", "text", "value"),
+    [(parse, text, value) for parse, values in VALID for text, value in values.items()],
 )
-def test_sizes_are_parsed(text: str, size: int) -> None:
-    assert units.parse_size(text) == size
+def test_valid_text_is_parsed(parse: Callable[[str], object], text: str, value: float) -> None:
+    assert parse(text) == value
 
 
 INVALID: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
@@ -31,16 +32,10 @@ INVALID: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
         ("", "0", "k", "-1", "1g", "1.5", "1.0001k", "10 k k", "1,00", "x"),
     ),
     "unknown duration": (units.parse_duration, ("", "s", "-1s", "1d", "2 s s", "1e3")),
-    "longer than a year": (
-        units.parse_duration,
-        ("8785h", "9" * 400 + "h", "99999999999999999999999h"),
-    ),
+    "longer than a year": (units.parse_duration, ("8785h", "9" * 400 + "h", "9" * 23 + "h")),
     "is not above zero; write operations/s": (units.parse_rate, ("0", "-3", "inf", "nan")),
     # A rate is no size.
-    "unknown rate '.*'; write operations/s": (
-        units.parse_rate,
-        ("fast", "20kk", "1,00", "1/min"),
-    ),
+    "unknown rate '.*'; write": (units.parse_rate, ("fast", "20kk", "1,00", "1/min")),
     "write a percentage": (units.parse_percent, ("4", "0.04", "-4%", "%", "4%%", "x%")),
 }
 
@@ -64,33 +59,10 @@ def test_sizes_in_a_list_are_separated_by_commas() -> None:
     assert units.parse_sizes("100,200") == (100, 200)
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("2s", 2.0),
-        ("500ms", 0.5),
-        ("10m", 600.0),
-        ("8784h", 31_622_400.0),
-        ("1.5s", 1.5),
-        ("3", 3.0),
-        ("8784h", 366 * 86_400),
-    ],
-)
-def test_durations_are_parsed(text: str, seconds: float) -> None:
-    assert units.parse_duration(text) == pytest.approx(seconds)
-
-
 @given(st.integers(1, 10**10))
 def test_printed_duration_parses_to_itself(micros: int) -> None:
     seconds = micros / 1e6
     assert units.parse_duration(units.format_duration(seconds)) == pytest.approx(seconds, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("text", "rate"), [("500", 500.0), ("0.5", 0.5), ("1k", 1e3), ("2/s", 2.0)]
-)
-def test_rates_are_parsed_as_operations_per_second(text: str, rate: float) -> None:
-    assert units.parse_rate(text) == rate
 
 
 def test_figures_are_printed_with_few_digits() -> None:
@@ -109,11 +81,6 @@ def test_interval_is_printed_with_one_unit_or_as_a_lower_bound() -> None:
     assert units.format_interval(10_000, 15_000, units.format_rate) == "10,000..15,000"
 
 
-@pytest.mark.parametrize(("text", "share"), [("4%", 0.04), (" 12.3 % ", 0.123), ("100%", 1.0)])
-def test_shares_are_parsed_as_percentages(text: str, share: float) -> None:
-    assert units.parse_percent(text) == share
-
-
 @given(st.integers(0, 100_000))
 def test_printed_shares_parse_to_themselves(thousandths: int) -> None:
     share = thousandths / 1e5
@@ -130,17 +97,11 @@ def test_invalid_memory_is_parsed_as_none(text: str) -> None:
     assert units.parse_in(text, units.BYTES) is None
 
 
-@pytest.mark.parametrize(
-    ("written", "words"),
-    [
-        (units.plural(1, "client"), "1 client"),
-        (units.plural(0, "client"), "0 clients"),
-        (units.plural(1_200, "client"), "1,200 clients"),
-        (units.plural(1, "person", "people"), "1 person"),
-        (units.plural(2, "row is", "rows are"), "2 rows are"),
-        (units.plural(1.0, "core"), "1 core"),
-        (units.plural(2.5, "core"), "2.5 cores"),
-    ],
-)
-def test_a_count_of_one_has_a_singular_noun(written: str, words: str) -> None:
-    assert written == words
+def test_a_count_of_one_has_a_singular_noun() -> None:
+    assert units.plural(1, "client") == "1 client"
+    assert units.plural(0, "client") == "0 clients"
+    assert units.plural(1_200, "client") == "1,200 clients"
+    assert units.plural(1, "person", "people") == "1 person"
+    assert units.plural(2, "row is", "rows are") == "2 rows are"
+    assert units.plural(1.0, "core") == "1 core"
+    assert units.plural(2.5, "core") == "2.5 cores"

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import pytest
 
 from sitebench.cli.main import main
 from sitebench.monitor.others import Others
-from tests.support.waiting import left_s
+from tests.support.programs import run_program
 
 SITEBENCH = (sys.executable, "-m", "sitebench.cli.main")
 
@@ -94,15 +93,9 @@ def python_module(
     name: str, *argv: str, cwd: Path | None = None, timeout_s: float | None = None, **env: str
 ) -> Ran:
     """Run `python -m NAME` to its end, within the test's time limit."""
-    done = subprocess.run(
-        [sys.executable, "-m", name, *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=left_s() if timeout_s is None else timeout_s,
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "160", **env},
-    )
+    more: dict[str, Any] = {} if timeout_s is None else {"timeout": timeout_s}
+    env = {**os.environ, "COLUMNS": "160", **env}
+    done = run_program([sys.executable, "-m", name, *argv], cwd=cwd, env=env, **more)
     return Ran(done.returncode, done.stdout, without_note(done.stderr))
 
 

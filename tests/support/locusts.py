@@ -7,7 +7,6 @@ a process has from its start (locale, time zone, hash seed).
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import os
 import signal
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -32,6 +31,8 @@ FORKED_UI = "tests.support.preloaded:web_ui"
 class Locust:
     """A Locust in a new session; used like a Popen."""
 
+    _process: Forked | subprocess.Popen[bytes]
+
     def __init__(
         self,
         *argv: str,
@@ -46,15 +47,22 @@ class Locust:
         A forked Locust begins with `main`.
         """
         self._out, self._err = _Heard(), _Heard()
-        start = functools.partial(_fork, main=main) if forked else _start
+        environment = {**os.environ, "COLUMNS": "160", **env}
+        out, err = self._out.end, (self._out if together else self._err).end
         try:
-            self._process = start(
-                argv,
-                cwd or Path.cwd(),
-                {**os.environ, "COLUMNS": "160", **env},
-                self._out.end,
-                (self._out if together else self._err).end,
-            )
+            if forked:
+                streams = {"output": out, "errors": err}
+                self._process = Forked(main, argv, environment=environment, folder=cwd, **streams)
+            else:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "locust", *argv],
+                    cwd=cwd,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
         finally:
             self._out.no_more_of_ours()
             self._err.no_more_of_ours()
@@ -117,26 +125,6 @@ class _Heard:
         if self._listening.is_alive():
             raise subprocess.TimeoutExpired("what Locust started", left, self.text())
         return self._said.decode()
-
-
-def _start(
-    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], out: int, err: int
-) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "locust", *argv],
-        cwd=cwd,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=out,
-        stderr=err,
-        start_new_session=True,
-    )
-
-
-def _fork(
-    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], out: int, err: int, *, main: str
-) -> Forked:
-    return Forked(main, argv, output=out, errors=err, environment=environment, folder=cwd)
 
 
 def run_locust(

@@ -49,8 +49,7 @@ def run_program(
         capture_output=True,
         text=True,
         check=check,
-        timeout=left_s(),
-        **more,
+        **{"timeout": left_s(), **more},
     )
 
 

@@ -1,7 +1,6 @@
 """A slapd with Debian's own template of cn=config, in another folder."""
 
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from ils_bench.targets.address import DirectoryAddress
 from sitebench.system.network import free_port
 from tests.support.cli import Ran, in_process
-from tests.support.programs import required_program, running_server
+from tests.support.programs import required_program, run_program, running_server
 
 SUFFIX = "dc=example,dc=com"
 BASE = f"ou=people,{SUFFIX}"
@@ -32,10 +31,9 @@ class StockSlapd:
 
     def entries(self, kind: str) -> list[str]:
         """Return the entries of a class as LDIF, as slapd's own slapcat prints them."""
-        config = ["-F", str(self.folder / "config"), "-n", "1"]
-        argv = [str(required_program("slapcat")), *config, "-a", f"(objectClass={kind})"]
-        found = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
-        return [each for each in found.replace("\n ", "").split("\n\n") if each.strip()]
+        argv = [required_program("slapcat"), "-F", self.folder / "config", "-n", "1"]
+        ldif = run_program([*argv, "-a", f"(objectClass={kind})"], check=True).stdout
+        return [entry for entry in ldif.replace("\n ", "").split("\n\n") if entry.strip()]
 
     def refused(self) -> Counter[str]:
         """Return the number of refused binds of each DN, from its log."""
@@ -75,8 +73,7 @@ class StockSlapd:
 
     def client(self, program: str, *argv: str, text: str = "") -> str:
         """Run one of OpenLDAP's clients; return its output, also on failure."""
-        command = [str(required_program(program)), "-x", "-H", self.url, *argv]
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        done = run_program([required_program(program), "-x", "-H", self.url, *argv], input=text)
         return done.stdout + done.stderr
 
 
@@ -127,45 +124,35 @@ def running(
     """
     for each in ("config", "data"):
         (folder / each).mkdir(parents=True)
-    text = _TEMPLATE.read_text().replace("@SUFFIX@", SUFFIX).replace("@PASSWORD@", PASSWORD)
-    text = text.replace("/var/lib/ldap", str(folder / "data"))
-    text = text.replace("/var/run/slapd", str(folder))
+    modules += ("ppolicy",) * policies + ("memberof",) * member_of
+    loaded, access = "olcModuleLoad: back_mdb\n", "olcAccess: to *\n  by * read"
+    changes = {"@SUFFIX@": SUFFIX, "@PASSWORD@": PASSWORD, "/var/lib/ldap": str(folder / "data")}
+    changes["/var/run/slapd"] = str(folder)
+    changes[loaded] = loaded + "".join(f"olcModuleLoad: {module}\n" for module in modules)
     if auxiliary:
-        nis = Path("/etc/ldap/schema/nis.ldif")
-        (folder / "nis.ldif").write_text(
-            nis.read_text().replace(
-                "SUP top STRUCTURAL MUST ( cn $ gidN", "SUP top AUXILIARY MUST ( gidN"
-            )
-        )
-        text = text.replace(str(nis), str(folder / "nis.ldif"))
+        nis, own = Path("/etc/ldap/schema/nis.ldif"), folder / "nis.ldif"
+        group = "SUP top STRUCTURAL MUST ( cn $ gidN"
+        own.write_text(nis.read_text().replace(group, "SUP top AUXILIARY MUST ( gidN"))
+        changes[str(nis)] = str(own)
     if closed or hidden:
-        assert text.count("olcAccess: to *\n  by * read") == 1
         which = f"filter=(objectClass={hidden})" if hidden else "*"
         rule = f"olcAccess: to {which}\n  by users read\n  by * none"
-        everybody = "\nolcAccess: to *\n  by * read" if hidden else ""
-        text = text.replace("olcAccess: to *\n  by * read", rule + everybody)
+        changes[access] = f"{rule}\n{access}" if hidden else rule
     if last:
-        text = text.replace("olcLastMod: TRUE", "olcLastMod: TRUE\nolcLastBind: TRUE")
-    if policies:
-        modules = (*modules, "ppolicy")
-        text += _POLICIES
-    if member_of:
-        modules = (*modules, "memberof")
-        text += _MEMBER_OF
+        changes["olcLastMod: TRUE"] = "olcLastMod: TRUE\nolcLastBind: TRUE"
     if message_bytes is not None:
-        limit = f"olcSockbufMaxIncomingAuth: {message_bytes}"
-        text = text.replace("cn: config\n", f"cn: config\n{limit}\n", 1)
-        assert limit in text
-    loaded = "olcModuleLoad: back_mdb\n"
-    assert loaded in text
-    text = text.replace(loaded, loaded + "".join(f"olcModuleLoad: {each}\n" for each in modules))
-    made = folder / "init.ldif"
-    made.write_text(re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
-    config = str(folder / "config")
-    argv = [str(required_program("slapadd")), "-F", config, "-n", "0", "-l", str(made)]
-    subprocess.run(argv, check=True, capture_output=True)
+        changes["\ncn: config\n"] = f"\ncn: config\nolcSockbufMaxIncomingAuth: {message_bytes}\n"
+    text = _TEMPLATE.read_text()
+    for before, after in changes.items():
+        assert before in text
+        text = text.replace(before, after)
+    text += _POLICIES * policies + _MEMBER_OF * member_of
+    init, config = folder / "init.ldif", folder / "config"
+    init.write_text(re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
+    argv = [required_program("slapadd"), "-F", config, "-n", "0", "-l", init]
+    run_program(argv, check=True)
     address = DirectoryAddress("127.0.0.1", free_port())
     level = "stats" if policies else "0"
-    command = [str(required_program("slapd")), "-d", level, "-F", config, "-h", f"{address}/"]
+    command = [required_program("slapd"), "-d", level, "-F", config, "-h", f"{address}/"]
     with (folder / "log").open("wb") as log, running_server(command, address.port, stderr=log):
         yield StockSlapd(str(address), folder)
