@@ -21,6 +21,8 @@ RUN = Path("here/run.sitebench")
         ("sitebench ils sweep", "ils sweep"),
         ("sitebench ils sweep --out old --json", "ils sweep --json"),
         ("sitebench ils sweep --out=old --resume", "ils sweep"),
+        ("sitebench ils sweep -o old --json", "ils sweep --json"),
+        ("sitebench ils sweep -oold --json", "ils sweep --json"),
         ("sitebench ps peak --json --out old --sizes 1k", "ps peak --json --sizes 1k"),
     ],
 )

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.cli.resume import again
 from sitebench.runs.runfile import RunFile
 from sitebench.suite import suite
 from tests.docs.shown import parsed
@@ -55,13 +54,6 @@ def test_run_with_short_options_and_long_suite_name_is_measured_and_resumed(tmp_
     resumed = sitebench("resume", "run", cwd=tmp_path)
     assert "resuming with: sitebench directory run lookup" in resumed.err
     assert " -o " not in resumed.err
-
-
-@pytest.mark.parametrize("given", ["-o old", "-oold", "--out old", "--out=old"])
-def test_resumed_command_names_exactly_one_run_file(given: str) -> None:
-    command = f"sitebench ils sweep {given} --json".split()
-    expected = ["ils", "sweep", "--json", "--out", "new", "--resume"]
-    assert again(command, Path("new")) == expected
 
 
 @pytest.mark.parametrize("given", ["-o x", "-ox", "--out x", "--out=x"])

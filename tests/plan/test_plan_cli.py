@@ -66,13 +66,6 @@ def test_plan_of_the_directory_prints_its_answer_beside_that_of_the_paper() -> N
         assert text in ran.out
 
 
-def test_unprinted_rates_can_be_given_as_options() -> None:
-    rates = "connect=462,add=840,lookup=900,retrieve=3.4"
-    found = planned("ils", "--rates", rates, "--mix", "connect=1,add=1,retrieve=1,lookup=6")
-    assert found["answers"] == {"simultaneous": 3_946, "community": 98_639}
-    assert found["size"] is None
-
-
 def test_run_provides_the_rates_of_both_suites(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run.sitebench")
     ils = planned("ils", str(run), "--community", "200k", "--headroom", "30%")
@@ -101,6 +94,7 @@ def test_users_of_a_mix_are_estimated_from_the_times_of_all_its_operations() -> 
     """From the mix's mean alone 183 users were promised, where 7 meet the objective."""
     mix = ("--rates", "spice-static=1000,spice-cgi=10", "--mix", "spice-static=98,spice-cgi=2")
     made = planned("web", *mix, "--objective", "p99<150ms")
+    assert made["size"] is None
     assert 0 < made["answers"]["simultaneous"] <= 8
     assert made["values"]["queue_limit"] == made["values"]["busy_limit"]
     in_process("plan", "web", *mix, "--objective", "p50<1s,p99<2s").check(2, "several percentiles")

@@ -78,10 +78,9 @@ def test_data_that_outlast_the_window_cause_no_warning(place: Place) -> None:
 
 
 def test_advice_is_given_if_data_are_exhausted_in_the_warm_up(place: Place) -> None:
+    advice = "give the file more rows, or warm up for less time (--warmup 0s)"
     ran = place.run(*LOAD, "--warmup", "60s", "--measure", "1s")
-    assert ran.code != 0
-    assert "before anything was measured" in ran.err
-    assert "give the file more rows, or warm up for less time (--warmup 0s)" in ran.err
+    ran.check(1, "before anything was measured", advice)
 
 
 def test_advice_is_given_if_data_end_before_a_window_without_warm_up(place: Place) -> None:
@@ -89,9 +88,7 @@ def test_advice_is_given_if_data_end_before_a_window_without_warm_up(place: Plac
     # The first user has used all rows seconds before the last user starts, and so before the
     # window.
     ran = place.locust("-u", "20", "-r", "5", "--warmup", "0s", "--measure", "1s")
-    assert ran.code != 0
-    assert "before anything was measured" in ran.err
-    assert "give the file more rows" in ran.err
+    ran.check(1, "before anything was measured", "give the file more rows")
     assert "--warmup" not in ran.err
 
 

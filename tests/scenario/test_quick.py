@@ -41,7 +41,7 @@ def test_mix_without_a_file_has_a_row_for_each_verb(place: Place) -> None:
         assert counts["search"] > counts["modify"] > counts["compare"] > 0
 
 
-def test_generated_people_cannot_be_combined_with_a_list_of_names(place: Place) -> None:
+def test_mix_uses_numbered_names(place: Place) -> None:
     people = ("--names", "uid=user{i}", "--entries", "90")
     (point,) = measured(place, "--mix", "search=1", *people, *SHORT).objects
     assert (point["failures"], point["operation"]) == (0, "mix")

@@ -63,17 +63,6 @@ def assert_done(found: dict[str, Any], count: int, *steps: str) -> None:
         assert found[step]["failures"] == {}, found
 
 
-LOGIN_STEPS = ("form", "login", "account", "again", "sequence")
-
-
-def test_users_log_in_with_a_token_and_keep_their_session_for_a_visit(tmp_path: Path) -> None:
-    accounts = LOGIN / "accounts.csv"
-    text = (LOGIN / "login.toml").read_text()
-    with serving(LOGIN, tmp_path, "--accounts", str(accounts)) as url:
-        found = rows(url, text, accounts, count=20)
-    assert_done(found, 20, *LOGIN_STEPS)
-
-
 def test_wrong_password_is_a_failed_login_and_is_not_printed(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("number,password,name\n1,not-this-one,Ann\n")
@@ -126,7 +115,7 @@ def test_login_with_a_redirect_is_followed_to_its_page(tmp_path: Path) -> None:
         (tmp_path / "site.toml").write_text(text)
         shutil.copy(accounts, tmp_path / "accounts.csv")
         checked = in_process("ps", "run", str(tmp_path / "site.toml"), "--check", "--target", url)
-    assert_done(found, 20, *LOGIN_STEPS)
+    assert_done(found, 20, "form", "login", "account", "again", "sequence")
     assert "POST /login (303 to /)" in checked.out, checked.out + checked.err
 
 

@@ -154,14 +154,6 @@ def test_sent_values_and_changes_of_a_file_are_announced(
     assert said('[[operation]]\nsearch = "(u=a)"\n') == ""
 
 
-def test_fewer_rows_than_users_are_refused_if_each_user_keeps_a_row(mix: str) -> None:
-    Path(mix).write_text(MIX.replace('file = "who.csv"', 'file = "who.csv"\nper = "user"'))
-    found = read(mix)
-    ILS.check(RUN(scenario=mix, users=2), [found])
-    with pytest.raises(BadInput, match="keeps a row of who, which has 2, and there are 3 users"):
-        ILS.check(RUN(scenario=mix, users=3), [found])
-
-
 def test_file_for_another_suite_is_refused() -> None:
     site = from_text("site", '[[operation]]\nget = "/"\n')
     directory = from_text("directory", '[[operation]]\nsearch = "(u=a)"\n')
@@ -200,12 +192,6 @@ def test_point_is_refused_if_its_file_or_data_differ_from_the_plan(mix: str) -> 
         assure_planned(planned, mix, [read(mix)])
 
 
-def test_data_of_a_file_identify_its_point(mix: str) -> None:
-    point = ILS.point(RUN(scenario=mix), "mix")
-    assert point.settings["data_who"] == read(mix).digests["who"]
-    assert "data_who" not in ILS.point(RUN(), "lookup").settings
-
-
 def test_entries_that_stay_at_a_target_are_announced(
     mix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,10 +204,3 @@ def test_entries_that_stay_at_a_target_are_announced(
     assert capsys.readouterr().err == ""
     ILS.leftovers(IlsOptions(scenario=mix, target="ldap://a.example"))()
     assert "added to ldap://a.example stay there: " in capsys.readouterr().err
-
-
-def test_options_without_a_file_have_no_scenario(mix: str) -> None:
-    assert PS.scenario_of(PsOptions()) is None
-    found = PS.scenario_of(PsOptions(scenario=mix))
-    assert found is not None
-    assert found.name == "mix"

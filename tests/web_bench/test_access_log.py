@@ -10,7 +10,6 @@ import pytest
 
 from ps_bench.options import PsOptions
 from ps_bench.targets.opening import open_target as open_site
-from sitebench.errors import BadInput
 from tests.support.cli import in_process
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
@@ -81,10 +80,3 @@ def test_point_is_measured_with_an_access_log(
     where = ("--docroot", str(tmp_path), "--path", "/index.html", "--users", "1", "--rate", "200")
     ran = in_process("web", *argv, *where, "--warmup", "0s", "--measure", "500ms", "--json")
     assert [point["failures"] for point in ran.objects] == [0] * points
-
-
-def test_access_log_is_refused_for_foreign_servers() -> None:
-    with pytest.raises(BadInput, match="--access-log applies only to a server"):
-        open_target(WebOptions(target="http://127.0.0.1:1", access_log=True), [])
-    with pytest.raises(BadInput, match="--access-log applies only to a server"):
-        open_site(PsOptions(target="http://127.0.0.1:1", access_log=True))

@@ -25,5 +25,4 @@ def test_first_workload_runs_if_no_class_is_named(tmp_path: Path) -> None:
 
 def test_path_option_selects_the_user_class_of_paths(tmp_path: Path) -> None:
     ran = headless(tmp_path, "--path", "/nothing", "--target", "http://127.0.0.1:9")
-    assert ran.code != 0
-    assert "FileUser runs" in ran.err
+    ran.check(1, "FileUser runs")

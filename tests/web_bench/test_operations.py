@@ -18,9 +18,3 @@ def test_workloads_are_listed_with_title_and_paper() -> None:
 def test_printed_file_of_a_workload_is_its_scenario() -> None:
     shown = in_process("web", "operations", "--show", "ecommerce-cgi").check(0).out
     assert shown == built_in()["ecommerce-cgi"].text
-
-
-def test_unknown_workload_is_refused_with_the_known_names() -> None:
-    ran = in_process("web", "operations", "--show", "large").check(2)
-    assert "'large' is no operation" in ran.err
-    assert "large-filemix" in ran.err

@@ -17,6 +17,12 @@ def planned(*argv: str) -> dict[str, Any]:
     return found
 
 
+def calculation(*argv: str, n: int = -1) -> dict[str, Any]:
+    """Return one of the other laws of a plan, by default the last."""
+    found: dict[str, Any] = planned(*argv)["calculations"][n]
+    return found
+
+
 def test_worked_example_of_1997_agrees_with_its_printed_result() -> None:
     ran = in_process("plan", "web").check(0)
     words = " ".join(ran.out.split())
@@ -64,47 +70,42 @@ def test_run_without_the_planned_workload_names_its_workloads(tmp_path: Path) ->
     [("bits", "100%", 2_048), ("bits", "75%", 1_536), ("bytes", "100%", 256)],
 )
 def test_network_line_carries_the_rate_printed_in_1996(k: str, part: str, per_s: float) -> None:
-    line = str(100 * 2**20)
-    found = planned("--line", line, "--line-efficiency", part, "--k", k)
-    (made,) = found["calculations"]
-    assert made["values"]["carried_per_s"] == pytest.approx(per_s)
+    line = calculation("--line", str(100 * 2**20), "--line-efficiency", part, "--k", k)
+    assert line["values"]["carried_per_s"] == pytest.approx(per_s)
 
 
 @pytest.mark.parametrize(("part", "per_s"), [("100%", 2_048), ("75%", 1_536)])
 def test_network_line_in_decimal_units_shows_the_printed_rate_beside_it(
     part: str, per_s: float
 ) -> None:
-    found = planned("--line", "100m", "--line-efficiency", part, "--k", "bits")
-    (made,) = found["calculations"]
-    assert made["values"]["carried_per_s"] == pytest.approx(per_s * 10**6 / 2**20)
-    assert made["values"]["printed_per_s"] == pytest.approx(per_s)
+    line = calculation("--line", "100m", "--line-efficiency", part, "--k", "bits")["values"]
+    assert line["carried_per_s"] == pytest.approx(per_s * 10**6 / 2**20)
+    assert line["printed_per_s"] == pytest.approx(per_s)
 
 
 def test_response_time_is_the_sum_of_spice_latency_and_application_time() -> None:
-    found = planned("--application", "50ms", "--spice-latency", "10ms")
-    made = found["calculations"][-1]
-    assert made["title"] == "Response time of a lightly loaded server"
-    assert made["values"]["response_s"] == pytest.approx(0.060)
+    response = calculation("--application", "50ms", "--spice-latency", "10ms")
+    assert response["title"] == "Response time of a lightly loaded server"
+    assert response["values"]["response_s"] == pytest.approx(0.060)
 
 
 def test_rates_that_imply_a_negative_cost_predict_no_mix() -> None:
     """The plan had -2,000 requests a second for nine programs in ten."""
-    found = planned("--rates", "webbench1-static=1000,webbench1-light=1200")
-    made = found["calculations"][-1]
-    assert made["title"].startswith("Cost model")
-    assert "predicted_per_s" not in made["values"]
-    ran = in_process("plan", "web", "--rates", "webbench1-static=1000,webbench1-light=1200")
+    rates = ("--rates", "webbench1-static=1000,webbench1-light=1200")
+    model = calculation(*rates)
+    assert model["title"].startswith("Cost model")
+    assert "predicted_per_s" not in model["values"]
+    ran = in_process("plan", "web", *rates)
     assert "need a request of negative cost" in " ".join(ran.out.split())
 
 
 def test_users_of_a_network_line_follow_from_their_requests() -> None:
     """2,400 requests in 8 hours are five a minute."""
     mix = ("--session", "8h", "--mix", "webbench1-static=2400")
-    line, *_ = planned(*mix, "--line", "100m")["calculations"]
-    found = line["values"]
-    assert (found["line_bits_per_s"], found["per_minute"]) == (100e6, pytest.approx(5))
-    assert found["carried_per_s"] == pytest.approx(100e6 * 0.75 / (50 * 8_192))
-    assert found["users_of_line"] == pytest.approx(12 * found["carried_per_s"])
+    line = calculation(*mix, "--line", "100m", n=0)["values"]
+    assert (line["line_bits_per_s"], line["per_minute"]) == (100e6, pytest.approx(5))
+    assert line["carried_per_s"] == pytest.approx(100e6 * 0.75 / (50 * 8_192))
+    assert line["users_of_line"] == pytest.approx(12 * line["carried_per_s"])
 
 
 def test_defaults_of_the_web_plan_are_those_of_the_paper() -> None:

@@ -178,6 +178,8 @@ def test_runs_that_are_parts_of_a_sweep_are_joined(tmp_path: Path) -> None:
     """Tables 9 and 11 of 2000 were empty unless one command had measured all workloads."""
     said = two_runs(tmp_path)
     assert "ecommerce-cgi own peaks 48 48 33.3%" in said
+    assert "### Peaks, with their clients" in said
+    assert "Table 9: iWS E-Commerce SPICE Efficiency" in said
 
 
 def test_runs_that_differ_in_more_than_their_load_are_not_joined(tmp_path: Path) -> None:
@@ -216,12 +218,6 @@ def test_spice_results_are_drawn_beside_those_of_2000(sections: dict[str, Sectio
     ]
     assert list(dict.fromkeys(row["workload"] for row in kept)) == ["spice-cgi", "ecommerce-cgi"]
     assert [row["kept"] for row in kept[:3]] == [0.125, 0.125, 0.179]
-
-
-def test_markdown_report_has_every_table(report: Report) -> None:
-    text = build.markdown(report)
-    assert "### Peaks, with their clients" in text
-    assert "Table 9: iWS E-Commerce SPICE Efficiency" in text
 
 
 def test_points_with_different_numbers_of_clients_are_not_confused(tmp_path: Path) -> None:

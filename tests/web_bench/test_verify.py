@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.errors import SitebenchError, TargetUnreachable, TlsFailed, UnknownValue
-from sitebench.system.network import free_port
+from sitebench.errors import TargetUnreachable, TlsFailed
 from sitebench.targets.tls import Trust
 from tests.support.http_server import Handler
 from tests.tls.certificates import Authority
@@ -245,12 +244,3 @@ def test_stopped_server_ends_verify(docroot: Path) -> None:
         answers[PATHS[30]] = last
         with pytest.raises(TargetUnreachable, match=r"nothing answers at .* any more"):
             verify(SPEC, server.url, connections=1)
-
-
-def test_verify_of_an_address_without_a_server_is_refused() -> None:
-    with pytest.raises(TargetUnreachable):
-        verify(SPEC, f"http://127.0.0.1:{free_port()}")
-    with pytest.raises(UnknownValue):
-        verify(SPEC, "docroot/")
-    with pytest.raises(SitebenchError, match="has no class"):
-        verify(SPEC | {"classes": []}, "http://127.0.0.1:1")
