@@ -59,55 +59,31 @@ pub(super) fn names_one(filter: Filter<'_>) -> bool {
 mod tests {
     use super::*;
     use wire::ber::Reader;
-    use wire::ldap::filter::Piece;
+    use wire::ldap::filter_text::parse;
 
-    fn rewritten(write: impl FnOnce(&mut Vec<u8>)) -> (Option<u32>, Vec<u8>) {
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        write(&mut before);
-        let filter = Filter::decode(&mut Reader::new(&before)).unwrap();
-        let ttl_s = rewrite(filter, &mut after);
-        Filter::decode(&mut Reader::new(&after)).unwrap();
-        (ttl_s, after)
-    }
-
-    fn bytes(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    fn encoded(text: &str) -> Vec<u8> {
         let mut out = Vec::new();
-        write(&mut out);
+        parse(text, &mut out).unwrap();
         out
     }
 
     #[test]
-    fn the_sttl_term_is_removed_from_the_filter_and_returned_in_seconds() {
-        let (ttl_s, after) = rewritten(|out| {
-            filter::write_and(out, |out| {
-                filter::write_equality(out, b"cn", b"ann");
-                filter::write_equality(out, b"sTTL", b"10");
-            });
-        });
-        assert_eq!(ttl_s, Some(600));
-        let expected = bytes(|out| {
-            filter::write_and(out, |out| {
-                filter::write_equality(out, b"cn", b"ann");
-                filter::write_and(out, |_| {});
-            });
-        });
-        assert_eq!(after, expected);
-    }
-
-    #[test]
-    fn a_percent_sign_in_a_filter_is_a_wildcard() {
-        let wild = |value: &[u8]| rewritten(|out| filter::write_equality(out, b"cn", value)).1;
-        assert_eq!(wild(b"%"), bytes(|out| filter::write_present(out, b"cn")));
-        let pieces =
-            |pieces: &[Piece<'_>]| bytes(|out| filter::write_substrings(out, b"cn", pieces.iter().copied()));
-        assert_eq!(wild(b"a%"), pieces(&[Piece::Initial(b"a")]));
-        assert_eq!(wild(b"%a"), pieces(&[Piece::Final(b"a")]));
-        assert_eq!(wild(b"a%b%%c"), pieces(&[Piece::Initial(b"a"), Piece::Any(b"b"), Piece::Final(b"c")]));
-    }
-
-    #[test]
-    fn a_filter_without_sttl_and_percent_is_unchanged() {
-        let plain = bytes(|out| filter::write_not(out, |out| filter::write_equality(out, b"sn", b"x")));
-        assert_eq!(rewritten(|out| out.extend_from_slice(&plain)), (None, plain.clone()));
+    fn the_sttl_term_is_removed_and_a_percent_sign_is_a_wildcard() {
+        for (text, ttl_s, after) in [
+            ("(&(cn=ann)(sTTL=10))", Some(600), "(&(cn=ann)(&))"),
+            ("(cn=%)", None, "(cn=*)"),
+            ("(cn=a%)", None, "(cn=a*)"),
+            ("(cn=%a)", None, "(cn=*a)"),
+            ("(cn=a%b%%c)", None, "(cn=a*b*c)"),
+            ("(!(sn=x))", None, "(!(sn=x))"),
+        ] {
+            let (before, mut out) = (encoded(text), Vec::new());
+            assert_eq!(
+                rewrite(Filter::decode(&mut Reader::new(&before)).unwrap(), &mut out),
+                ttl_s,
+                "{text}"
+            );
+            assert_eq!(out, encoded(after), "{text}");
+        }
     }
 }

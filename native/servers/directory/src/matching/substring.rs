@@ -116,10 +116,18 @@ mod tests {
 
     use super::*;
 
-    /// CPU time of this thread in nanoseconds.
-    fn used() -> u64 {
-        let used = clock_gettime(ClockId::ThreadCPUTime);
-        used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+    /// The least CPU time of this thread, in nanoseconds, that a call takes.
+    fn least_ns(mut call: impl FnMut()) -> u64 {
+        let used_ns = || {
+            let used = clock_gettime(ClockId::ThreadCPUTime);
+            used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+        };
+        let take = |_| {
+            let before = used_ns();
+            call();
+            used_ns() - before
+        };
+        (0..5).map(take).min().unwrap()
     }
 
     fn matches(matching: Matching, value: &str, pattern: &str) -> bool {
@@ -143,34 +151,27 @@ mod tests {
 
     #[test]
     fn a_piece_longer_than_the_value_costs_no_more_than_a_short_piece() {
-        let least_ns = |bytes: usize| {
+        let [short, long] = [8, 64 << 10].map(|bytes| {
             let piece = vec![b'x'; bytes];
-            let take = |_| {
-                let before = used();
+            least_ns(|| {
                 (0..1_000).for_each(|_| {
                     assert!(!pieces_match(black_box(b" ann "), [(PieceKind::Any, &*piece)].into_iter()));
                 });
-                used() - before
-            };
-            (0..5).map(take).min().unwrap()
-        };
-        let (short, long) = (least_ns(8), least_ns(64 << 10));
+            })
+        });
         assert!(long < 20 * short, "{long} ns after {short} ns");
     }
 
     #[test]
     fn a_text_of_many_words_is_prepared_in_linear_time() {
-        let least_ns = |words: usize| {
+        let [short, long] = [4_000, 64_000].map(|words| {
             let text = "a ".repeat(words);
-            let take = |_| {
-                let (mut out, before) = (Vec::new(), used());
+            least_ns(|| {
+                let mut out = Vec::new();
                 assert!(Matching::CaseIgnore.prepare_piece(PieceKind::Any, text.as_bytes(), &mut out));
                 assert_eq!(out.len(), 3 * words - 1);
-                used() - before
-            };
-            (0..5).map(take).min().unwrap()
-        };
-        let (short, long) = (least_ns(4_000), least_ns(64_000));
+            })
+        });
         assert!(long < 64 * short, "16 times the words took {long} ns after {short} ns");
     }
 
