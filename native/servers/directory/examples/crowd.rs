@@ -40,7 +40,7 @@ fn main() {
 
 /// Returns a directory, and the request that the crowd sends.
 fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
-    let directory = common::serve(r#"{"threads": 2}"#);
+    let directory = common::serve_alone(r#"{"threads": 2}"#);
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
     let mut request = Vec::new();

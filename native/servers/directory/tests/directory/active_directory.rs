@@ -1,6 +1,6 @@
 //! The limits of an Active Directory domain controller, which the profile `ad` enforces.
 
-use crate::common::{Client, Search, serve, trusting};
+use crate::common::{Client, Search, serve_alone, trusting};
 use directory::Running;
 use wire::ber;
 use wire::ldap::control::{Control, PagedResults, write_control};
@@ -10,7 +10,7 @@ const AD: &str = r#"{"profile": "ad"}"#;
 const GROUP: &str = "cn=everyone,ou=Dynamic,o=Intranet";
 
 fn with_people(json: &str, count: usize) -> (Running, Client) {
-    let directory = serve(json);
+    let directory = serve_alone(json);
     let mut client = Client::connect(directory.addr());
     for i in 0..count {
         assert_eq!(client.add_person(&format!("Person {i}")).code, ResultCode::SUCCESS);
@@ -19,7 +19,7 @@ fn with_people(json: &str, count: usize) -> (Running, Client) {
 }
 
 fn with_group(json: &str, count: usize) -> (Running, Client) {
-    let directory = serve(json);
+    let directory = serve_alone(json);
     let mut client = Client::connect(directory.addr());
     let members: Vec<String> = (0..count).map(|i| format!("cn=Person {i},ou=Dynamic,o=Intranet")).collect();
     let members: Vec<&str> = members.iter().map(String::as_str).collect();
@@ -117,7 +117,7 @@ fn values_are_returned_in_ranges_only_by_profile_ad_and_only_beyond_1500() {
 
 #[test]
 fn a_password_can_only_be_set_over_tls() {
-    let directory = serve(r#"{"profile": "ad", "tls": {"start": true}}"#);
+    let directory = serve_alone(r#"{"profile": "ad", "tls": {"start": true}}"#);
     let mut clear = Client::connect(directory.addr());
     let name = "cn=A,ou=Dynamic,o=Intranet";
     let user = [("objectClass", &["user"][..]), ("cn", &["A"][..])];

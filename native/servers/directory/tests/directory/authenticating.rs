@@ -1,6 +1,6 @@
 //! Binds, passwords, and the identity of a client after a bind.
 
-use crate::common::{Client, Search, filter, serve};
+use crate::common::{Client, Search, filter, serve_alone};
 use directory::Running;
 use wire::ber::{self, Reader, tag};
 use wire::ldap::control::{Control, PagedResults, write_control};
@@ -9,7 +9,7 @@ use wire::ldap::{ResultCode, oid, op};
 const ANN: &str = "cn=Ann,ou=Dynamic,o=Intranet";
 
 fn with_ann() -> (Running, Client) {
-    let directory = serve(r#"{}"#);
+    let directory = serve_alone(r#"{}"#);
     let mut client = Client::connect(directory.addr());
     let attributes: &[(&str, &[&str])] =
         &[("objectClass", &["person"]), ("cn", &["Ann"]), ("sn", &["A"]), ("userPassword", &["secret"])];
@@ -161,7 +161,7 @@ fn page(client: &mut Client, cookie: &[u8]) -> (crate::common::Found, Vec<u8>) {
 
 #[test]
 fn a_search_that_began_before_the_first_password_was_set_returns_no_password() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Bob");
     let (_, cookie) = page(&mut client, b"");
@@ -176,7 +176,7 @@ fn a_search_that_began_before_the_first_password_was_set_returns_no_password() {
 
 #[test]
 fn a_password_as_part_of_a_name_is_refused() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let eve: &[(&str, &[&str])] = &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])];
     let (dn, rdn) = ("cn=Eve,ou=Dynamic,o=Intranet", "userPassword=secret");

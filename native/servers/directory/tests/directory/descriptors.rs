@@ -21,7 +21,7 @@ fn without_free_descriptors_connected_clients_are_served_and_new_clients_wait() 
     if in_own_process(without_free_descriptors_connected_clients_are_served_and_new_clients_wait) {
         return;
     }
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut inside = Client::connect(directory.addr());
     assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
     assert!(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{Client, Search, lookup, serve};
+use crate::common::{Client, Search, lookup, serve_alone};
 use wire::ldap::request::{write_bind, write_delete, write_unbind};
 use wire::ldap::{ResultCode, oid, op};
 
@@ -13,7 +13,7 @@ const UNBIND: &[u8] = b"\x30\x05\x02\x01\x02\x42\x00";
 
 #[test]
 fn a_bind_its_response_and_an_unbind_have_exactly_the_expected_bytes() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.send(BIND);
     assert_eq!(client.raw().unwrap(), BOUND);
@@ -23,7 +23,7 @@ fn a_bind_its_response_and_an_unbind_have_exactly_the_expected_bytes() {
 
 #[test]
 fn an_ldap_v2_bind_is_answered() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.send(b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x02\x04\x00\x80\x00");
     assert_eq!(client.raw().unwrap(), BOUND);
@@ -31,7 +31,7 @@ fn an_ldap_v2_bind_is_answered() {
 
 #[test]
 fn a_message_may_arrive_byte_by_byte() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
     let mut out = Vec::new();
@@ -46,7 +46,7 @@ fn a_message_may_arrive_byte_by_byte() {
 
 #[test]
 fn a_thousand_requests_in_one_write_are_answered_in_order() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     for name in ["Ann 1", "Bob 2"] {
         client.add_person(name);
@@ -67,7 +67,7 @@ fn a_thousand_requests_in_one_write_are_answered_in_order() {
 
 #[test]
 fn a_batch_of_requests_may_end_within_a_message_or_with_an_unbind() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();
     for id in 1..=3 {
@@ -87,7 +87,7 @@ fn a_batch_of_requests_may_end_within_a_message_or_with_an_unbind() {
 
 #[test]
 fn a_client_that_half_closes_still_gets_its_answers() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.send(BIND);
     client.stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -106,7 +106,7 @@ fn assert_noticed(client: &mut Client) {
 
 #[test]
 fn a_client_that_sends_no_ldap_gets_a_notice_and_the_server_continues() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let strangers: [&[u8]; 9] = [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
@@ -131,7 +131,7 @@ fn a_client_that_sends_no_ldap_gets_a_notice_and_the_server_continues() {
 
 #[test]
 fn requests_before_malformed_bytes_are_answered() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.send(&[BIND, b"\x31\x00"].concat());
     assert_eq!(client.raw().unwrap(), BOUND);
@@ -140,7 +140,7 @@ fn requests_before_malformed_bytes_are_answered() {
 
 #[test]
 fn a_protocol_error_is_counted_as_an_abort_and_an_idle_timeout_is_not() {
-    let directory = serve(r#"{"limits": {"idle_ms": 3000}}"#);
+    let directory = serve_alone(r#"{"limits": {"idle_ms": 3000}}"#);
     let mut idle = Client::connect(directory.addr());
     let mut stranger = Client::connect(directory.addr());
     stranger.send(b"\x31\x00");
@@ -158,7 +158,7 @@ fn a_protocol_error_is_counted_as_an_abort_and_an_idle_timeout_is_not() {
 
 #[test]
 fn a_request_with_message_id_zero_is_refused() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.send(b"\x30\x0c\x02\x01\x00\x60\x07\x02\x01\x03\x04\x00\x80\x00");
     assert_noticed(&mut client);
@@ -166,7 +166,7 @@ fn a_request_with_message_id_zero_is_refused() {
 
 #[test]
 fn an_undefined_scope_is_a_protocol_error_that_leaves_the_connection_open() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();
     Search::default().write(&mut out, 5);
@@ -179,7 +179,7 @@ fn an_undefined_scope_is_a_protocol_error_that_leaves_the_connection_open() {
 
 #[test]
 fn a_filter_nested_too_deep_is_refused() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let mut filter = crate::common::filter(|out| wire::ldap::filter::write_present(out, b"cn"));
     for _ in 0..10_000 {
@@ -192,7 +192,7 @@ fn a_filter_nested_too_deep_is_refused() {
 
 #[test]
 fn large_messages_are_accepted_only_after_a_bind_with_a_name() {
-    let directory = serve(
+    let directory = serve_alone(
         r#"{"admin_dn": "cn=admin", "admin_password": "secret",
             "limits": {"message_bytes_before_bind": 1000, "message_bytes_after_bind": 300000}}"#,
     );
@@ -224,7 +224,7 @@ fn large_messages_are_accepted_only_after_a_bind_with_a_name() {
 
 #[test]
 fn a_sender_that_stalls_within_a_message_is_cut_off_and_an_idle_client_is_not() {
-    let directory = serve(r#"{"limits": {"stall_ms": 300}}"#);
+    let directory = serve_alone(r#"{"limits": {"stall_ms": 300}}"#);
     let mut idle = Client::connect(directory.addr());
     let mut stalled = Client::connect(directory.addr());
     stalled.send(&BIND[..5]);

@@ -1,6 +1,6 @@
 //! Requests just beyond each limit are refused with the protocol's own error, and the server continues.
 
-use crate::common::{Client, Search, filter, lookup, search_for_all, serve, with_controls};
+use crate::common::{Client, Search, filter, lookup, search_for_all, serve_alone, with_controls};
 use directory::Running;
 use wire::ber::{self, tag};
 use wire::ldap::control::{Control, PagedResults, write_control};
@@ -12,7 +12,7 @@ const PERSON: &str = "cn=Ann 1,ou=Dynamic,o=Intranet";
 
 /// A directory with these limits that contains the entry Ann 1.
 fn limited(limits: &str) -> (Running, Client) {
-    let directory = serve(&format!(r#"{{"limits": {{{limits}}}}}"#));
+    let directory = serve_alone(&format!(r#"{{"limits": {{{limits}}}}}"#));
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
     (directory, client)

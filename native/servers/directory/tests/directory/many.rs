@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::common::{Client, Search, eventually, lookup, serve};
+use crate::common::{Client, Search, eventually, lookup, serve_alone};
 use directory::Running;
 use wire::ldap::ResultCode;
 use wire::ldap::request::{write_bind, write_unbind};
@@ -14,7 +14,7 @@ fn no_client_is_left(directory: &Running) -> bool {
 
 #[test]
 fn a_thousand_connections_are_served_concurrently() {
-    let directory = serve(r#"{"threads": 2}"#);
+    let directory = serve_alone(r#"{"threads": 2}"#);
     let mut clients: Vec<_> = (0..1000).map(|_| Client::connect(directory.addr())).collect();
     clients[0].add_person("Ann");
     for _ in 0..3 {
@@ -35,7 +35,7 @@ fn a_thousand_connections_are_served_concurrently() {
 
 #[test]
 fn thousands_of_connections_open_and_close() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -62,7 +62,7 @@ fn thousands_of_connections_open_and_close() {
 
 #[test]
 fn clients_that_disconnect_within_a_request_leave_no_data_or_connection() {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     for i in 0..300_usize {
         let mut client = Client::connect(directory.addr());
         let mut out = Vec::new();

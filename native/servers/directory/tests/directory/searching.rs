@@ -1,6 +1,6 @@
 //! Searches: base, scope, filter, attributes, limits.
 
-use crate::common::{Client, Search, filter, lookup, serve};
+use crate::common::{Client, Search, filter, lookup, serve_alone};
 use directory::Running;
 use wire::ber::{self, tag};
 use wire::ldap::control::{Control, write_control};
@@ -8,7 +8,7 @@ use wire::ldap::filter as f;
 use wire::ldap::{ResultCode, Scope, oid};
 
 fn people(count: usize) -> (Running, Client) {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     for i in 0..count {
         assert_eq!(client.add_person(&format!("Person {i}")).code, ResultCode::SUCCESS);
@@ -104,7 +104,7 @@ fn only_a_search_with_more_entries_than_its_size_limit_is_cut_short() {
 
 #[test]
 fn the_servers_size_limit_applies_to_searches_without_a_smaller_limit() {
-    let directory = serve(r#"{"limits": {"search_entries": 5}}"#);
+    let directory = serve_alone(r#"{"limits": {"search_entries": 5}}"#);
     let mut client = Client::connect(directory.addr());
     for i in 0..10 {
         client.add_person(&format!("Person {i}"));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, Message, Search, eventually, lookup, serve, trusting};
+use crate::common::{Client, Message, Search, eventually, lookup, serve_alone, trusting};
 use directory::Running;
 use hashes::Hash;
 use rustix::process::setpriority_process;
@@ -24,7 +24,7 @@ fn stored(hash: &str) -> String {
 }
 
 fn with_ann(json: &str, passwords: &[&str]) -> (Running, Client) {
-    let directory = serve(json);
+    let directory = serve_alone(json);
     let mut client = Client::connect(directory.addr());
     let attributes: &[(&str, &[&str])] =
         &[("objectClass", &["RTPerson"]), ("cn", &["Ann"]), ("sn", &["A"]), ("userPassword", passwords)];

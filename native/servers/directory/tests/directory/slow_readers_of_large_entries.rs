@@ -1,7 +1,7 @@
 //! Clients that request large entries and never read. The test runs in its own process, because it measures
 //! the memory of the whole process.
 
-use crate::common::{Client, Search, lookup, search_for_all, serve};
+use crate::common::{Client, Search, lookup, search_for_all, serve_alone};
 use crate::own_process::in_own_process;
 use wire::ldap::ResultCode;
 
@@ -20,7 +20,7 @@ fn a_client_that_never_reads_holds_memory_for_one_large_entry() {
     if in_own_process(a_client_that_never_reads_holds_memory_for_one_large_entry) {
         return;
     }
-    let directory = serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
+    let directory = serve_alone(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
     let mut other = Client::connect(directory.addr());
     let photo = "x".repeat(ENTRY);
     for i in 0..ENTRIES {

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::common::{Client, Search, eventually, serve, trusting};
+use crate::common::{Client, Search, eventually, serve_alone, trusting};
 use directory::Running;
 use tls::{Fault, Stream};
 use wire::ldap::control::{Control, PagedResults, write_control};
@@ -35,7 +35,7 @@ fn is_answered(stream: &mut Stream<TcpStream>) -> bool {
 
 #[test]
 fn messages_after_the_start_tls_answer_are_encrypted() {
-    let directory = serve(OFFERED);
+    let directory = serve_alone(OFFERED);
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
     let answer = client.extended(oid::START_TLS, None);
@@ -55,7 +55,7 @@ fn messages_after_the_start_tls_answer_are_encrypted() {
 
 #[test]
 fn requests_sent_before_the_start_tls_answer_are_refused() {
-    let directory = serve(OFFERED);
+    let directory = serve_alone(OFFERED);
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();
     request::write_extended(&mut out, 1, oid::START_TLS, None);
@@ -70,7 +70,7 @@ fn requests_sent_before_the_start_tls_answer_are_refused() {
 
 #[test]
 fn start_tls_is_refused_while_a_search_is_under_way() {
-    let directory = serve(OFFERED);
+    let directory = serve_alone(OFFERED);
     let mut client = Client::connect(directory.addr());
     for n in 0..200 {
         client.add_person(&format!("Person {n}"));
@@ -93,7 +93,7 @@ fn start_tls_is_refused_while_a_search_is_under_way() {
 
 #[test]
 fn start_tls_with_a_value_is_refused() {
-    let directory = serve(OFFERED);
+    let directory = serve_alone(OFFERED);
     let mut client = Client::connect(directory.addr());
     let answer = client.extended(oid::START_TLS, Some(b"x"));
     assert_eq!(answer.code, ResultCode::PROTOCOL_ERROR);
@@ -193,11 +193,11 @@ fn mechanisms<S: Read + Write>(client: &mut Client<S>) -> Vec<String> {
 
 #[test]
 fn sasl_mechanisms_are_listed_only_over_connections_that_accept_them() {
-    for directory in [serve(OFFERED), mutual()] {
+    for directory in [serve_alone(OFFERED), mutual()] {
         let mut client = Client::connect(directory.addr());
         assert!(mechanisms(&mut client).is_empty(), "a client would send its password in the clear");
     }
-    let directory = serve(OFFERED);
+    let directory = serve_alone(OFFERED);
     let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
     assert_eq!(mechanisms(&mut client), ["PLAIN"]);
     assert_eq!(client.compare("", "supportedSASLMechanisms", "PLAIN"), ResultCode::COMPARE_TRUE);

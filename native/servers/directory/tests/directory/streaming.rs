@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, ENTRIES, Message, Search, crowd, eventually, lookup, search_for_all, serve};
+use crate::common::{
+    Client, ENTRIES, Message, Search, crowd, eventually, lookup, search_for_all, serve_alone,
+};
 use directory::Running;
 use wire::ldap::request::{write_abandon, write_bind};
 use wire::ldap::{ResultCode, op};
@@ -73,7 +75,7 @@ fn two_long_answers_share_their_connection() {
 
 #[test]
 fn a_client_that_never_reads_its_answer_is_cut_off() {
-    let directory = serve(r#"{"limits": {"stall_ms": 400}}"#);
+    let directory = serve_alone(r#"{"limits": {"stall_ms": 400}}"#);
     let mut client = Client::connect(directory.addr());
     let filler = "x".repeat(200_000);
     client.bind("", "");
@@ -121,7 +123,7 @@ fn concurrent_searches_beyond_the_limit_are_answered_with_busy() {
 }
 
 fn crowd_with(json: &str) -> Running {
-    let directory = serve(json);
+    let directory = serve_alone(json);
     let mut client = Client::connect(directory.addr());
     for i in 0..2000 {
         client.add_person(&format!("Person {i}"));

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{Client, Search, eventually, search_for_all, serve, trusting, write_add};
+use crate::common::{Client, Search, eventually, search_for_all, serve_alone, trusting, write_add};
 use directory::Running;
 use socket2::{Domain, Socket, Type};
 use tls::Stream;
@@ -39,7 +39,7 @@ fn an_add(name: &str) -> Vec<u8> {
 
 #[test]
 fn a_trickling_message_is_cut_off_and_a_slow_message_is_not() {
-    let directory = serve(&format!(r#"{{"limits": {{{PATIENCE}}}}}"#));
+    let directory = serve_alone(&format!(r#"{{"limits": {{{PATIENCE}}}}}"#));
     let mut slow = Client::connect(directory.addr());
     // The whole transfer takes much longer than the stall time.
     for piece in an_add("Slow 1").chunks(60) {
@@ -56,7 +56,7 @@ fn a_trickling_message_is_cut_off_and_a_slow_message_is_not() {
 
 /// A directory with 10 MB of entries.
 fn crowded(limits: &str) -> Running {
-    let directory = serve(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#));
+    let directory = serve_alone(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#));
     let mut client = Client::connect(directory.addr());
     client.bind("", "");
     let filler = "x".repeat(200_000);

@@ -1,13 +1,13 @@
 //! Add, delete, modify, rename and compare, and the access rights for these operations.
 
-use crate::common::{Client, Search, eventually, lookup, serve};
+use crate::common::{Client, Search, eventually, lookup, serve_alone};
 use wire::ldap::request::{write_add, write_modify_dn};
 use wire::ldap::{ResultCode, Scope, op};
 
 const ANN: &str = "cn=Ann 1,ou=Dynamic,o=Intranet";
 
 fn with_ann(json: &str) -> (directory::Running, Client) {
-    let directory = serve(json);
+    let directory = serve_alone(json);
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
     (directory, client)
@@ -44,7 +44,7 @@ fn an_entry_is_added_found_changed_and_deleted() {
 
 #[test]
 fn an_entry_added_over_one_connection_is_found_over_another_connection() {
-    let directory = serve(r#"{"threads": 3}"#);
+    let directory = serve_alone(r#"{"threads": 3}"#);
     let mut clients: Vec<_> = (0..8).map(|_| Client::connect(directory.addr())).collect();
     for (i, client) in clients.iter_mut().enumerate() {
         assert_eq!(client.add_person(&format!("Person {i}")).code, ResultCode::SUCCESS);

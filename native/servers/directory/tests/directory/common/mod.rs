@@ -1,16 +1,15 @@
 //! A directory on a socket, and a client that sends exactly the given bytes.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-pub mod slow_readers;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use directory::{Config, Running};
 use rustix::time::{ClockId, clock_gettime};
 use tls::{ClientSpec, Connector, Stream};
-use wire::ldap::filter::{write_equality, write_or, write_present};
+use wire::ldap::control::{Control, PagedResults, write_control};
+use wire::ldap::filter::{write_and, write_equality, write_or, write_present};
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
 use wire::ldap::{Reply, Response, ResultCode, Scope, oid, op};
@@ -19,19 +18,52 @@ use wire::{ber, ber::tag};
 /// A timeout that only a hanging test exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub const BASE: &[u8] = b"ou=Dynamic,o=Intranet";
+pub mod slow_readers;
+
+pub type Found = Entry;
+
+/// A directory that contains `ou=Dynamic,o=Intranet`.
+pub fn serve_alone(json: &str) -> Running {
+    serve(json).0
+}
+
+pub type Attributes<'a> = &'a [(&'a str, &'a [&'a str])];
 
 /// Parses a configuration from JSON, as the engine does.
 pub fn config(json: &str) -> Config {
     serde_json::from_str(json).unwrap()
 }
 
-/// A directory that contains `ou=Dynamic,o=Intranet`.
-pub fn serve(json: &str) -> Running {
-    let running = directory::start(config(json), None).unwrap();
-    let mut client = Client::connect(running.addr());
-    client.add("ou=Dynamic,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Dynamic"])]);
-    running
+/// A directory that contains only its suffix.
+pub fn start(json: &str) -> Running {
+    directory::start(config(json), None).unwrap()
+}
+
+/// A directory that contains only its suffix, and a client.
+pub fn serve_suffix(json: &str) -> (Running, Client) {
+    let directory = start(json);
+    let client = Client::connect(directory.addr());
+    (directory, client)
+}
+
+/// A directory that contains `ou=Dynamic,o=Intranet`, and the client that added it.
+pub fn serve(json: &str) -> (Running, Client) {
+    let (directory, mut client) = serve_suffix(json);
+    client.add_container();
+    (directory, client)
+}
+
+/// A directory with `Person 0` and so on, and a client.
+pub fn serve_people(json: &str, count: usize) -> (Running, Client) {
+    let (directory, mut client) = serve(json);
+    for i in 0..count {
+        assert_eq!(client.add_person(&format!("Person {i}")).code, ResultCode::SUCCESS);
+    }
+    (directory, client)
+}
+
+pub fn person(name: &str) -> String {
+    format!("cn={name},ou=Dynamic,o=Intranet")
 }
 
 /// A TLS connector that trusts the directory's generated certificate.
@@ -64,17 +96,17 @@ pub struct Answer {
 
 /// A search result entry, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Entry {
     pub id: i32,
     pub dn: String,
     pub attributes: Vec<(String, Vec<String>)>,
 }
 
-impl Found {
+impl Entry {
     pub fn values(&self, name: &str) -> Vec<&str> {
         self.attributes
             .iter()
-            .filter(|(found, _)| found.eq_ignore_ascii_case(name))
+            .filter(|(other, _)| other.eq_ignore_ascii_case(name))
             .flat_map(|(_, values)| values.iter().map(String::as_str))
             .collect()
     }
@@ -84,9 +116,18 @@ impl Found {
     }
 }
 
+impl Answer {
+    /// The cookie in the paged results control.
+    pub fn cookie(&self) -> Option<Vec<u8>> {
+        let (oid, value) = self.controls.first()?;
+        assert_eq!(oid, oid::PAGED_RESULTS);
+        Some(PagedResults::decode(value).unwrap().cookie.to_vec())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    Entry(Found),
+    Entry(Entry),
     Done(Answer),
 }
 
@@ -108,9 +149,35 @@ impl Client {
         Self { stream, buffer: Vec::new(), next_id: 1 }
     }
 
+    /// Connects from `127.0.0.address`; all addresses of 127.0.0.0/8 belong to this machine.
+    pub fn connect_from(address: u8, directory: &Running) -> Self {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from(([127, 0, 0, address], 0)).into()).unwrap();
+        socket.connect(&directory.addr().into()).unwrap();
+        Self::of(socket.into())
+    }
+
+    /// Whether bytes of an answer have arrived.
+    pub fn has_answer(&self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false).unwrap();
+        match peeked {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            peeked => peeked.is_ok_and(|count| count > 0) || panic!("the server closed the connection"),
+        }
+    }
+
     /// The same client over TLS, after StartTLS.
     pub fn secured(mut self, connector: &Connector) -> Client<Secured> {
-        assert_eq!(self.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
+        let answer = self.extended(oid::START_TLS, None);
+        assert_eq!((answer.tag, answer.code), (op::EXTENDED_RESPONSE, ResultCode::SUCCESS));
+        assert_eq!(answer.name.as_deref(), Some(oid::START_TLS));
+        self.over_tls(connector)
+    }
+
+    /// The same client after a TLS handshake.
+    pub fn over_tls(self, connector: &Connector) -> Client<Secured> {
         let mut stream = Stream::new(self.stream);
         stream.connect(connector).unwrap();
         assert!(stream.shake().unwrap());
@@ -119,7 +186,7 @@ impl Client {
 }
 
 /// A blocking TLS connection.
-pub struct Secured(Stream<TcpStream>);
+pub struct Secured(pub Stream<TcpStream>);
 
 impl Read for Secured {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
@@ -191,16 +258,24 @@ impl<S: Read + Write> Client<S> {
         self.done()
     }
 
-    pub fn add(&mut self, dn: &str, attributes: &[(&str, &[&str])]) -> Answer {
+    pub fn add(&mut self, dn: &str, attributes: Attributes<'_>) -> Answer {
         let id = self.next_id();
         self.request(|out| write_add(out, id, dn, attributes))
     }
 
+    pub fn add_container(&mut self) -> Answer {
+        let attributes: Attributes<'_> = &[("objectClass", &["organizationalUnit"]), ("ou", &["Dynamic"])];
+        self.add("ou=Dynamic,o=Intranet", attributes)
+    }
+
     pub fn add_person(&mut self, name: &str) -> Answer {
-        self.add(
-            &format!("cn={name},ou=Dynamic,o=Intranet"),
-            &[("objectClass", &["top", "RTPerson"]), ("cn", &[name]), ("sn", &["Person"])],
-        )
+        self.add_person_with(name, &[("sn", &["Person"])])
+    }
+
+    /// Adds a person with further attributes.
+    pub fn add_person_with(&mut self, name: &str, attributes: Attributes<'_>) -> Answer {
+        let first: Attributes<'_> = &[("objectClass", &["RTPerson"]), ("cn", &[name])];
+        self.add(&person(name), &[first, attributes].concat())
     }
 
     pub fn delete(&mut self, dn: &str) -> Answer {
@@ -220,6 +295,13 @@ impl<S: Read + Write> Client<S> {
         })
     }
 
+    pub fn rename(&mut self, dn: &str, rdn: &str, new_superior: Option<&str>) -> Answer {
+        let (id, new_superior) = (self.next_id(), new_superior.map(str::as_bytes));
+        self.request(|out| {
+            request::write_modify_dn(out, id, dn.as_bytes(), rdn.as_bytes(), true, new_superior)
+        })
+    }
+
     pub fn compare(&mut self, dn: &str, attribute: &str, value: &str) -> ResultCode {
         let id = self.next_id();
         self.request(|out| {
@@ -233,21 +315,43 @@ impl<S: Read + Write> Client<S> {
         self.request(|out| request::write_extended(out, id, name, value))
     }
 
-    pub fn search(&mut self, search: &Search<'_>) -> (Vec<Found>, Answer) {
+    pub fn search(&mut self, search: &Search<'_>) -> (Vec<Entry>, Answer) {
         let id = self.next_id();
-        let mut out = Vec::new();
-        search.write(&mut out, id);
-        self.send(&out);
+        self.send(&search.message(id));
         self.collect()
     }
 
+    /// Requests a page of this many entries: the first page, or the page after `cookie`.
+    pub fn page(&mut self, size: i64, cookie: &[u8]) -> (Vec<Entry>, Answer) {
+        self.search(&Search { controls: paged(size, cookie), ..Search::default() })
+    }
+
+    /// Returns the entries of each page.
+    pub fn pages(&mut self, first_size: i64, next_size: i64) -> Vec<Vec<Entry>> {
+        let (mut size, mut cookie, mut pages) = (first_size, Vec::new(), Vec::new());
+        loop {
+            let (entries, done) = self.page(size, &cookie);
+            assert_eq!(done.code, ResultCode::SUCCESS);
+            pages.push(entries);
+            (size, cookie) = (next_size, done.cookie().unwrap());
+            if cookie.is_empty() {
+                return pages;
+            }
+        }
+    }
+
+    /// Changes the password of `user`, or else of the bound user (RFC 3062).
+    pub fn change_password(&mut self, user: Option<&str>, old: Option<&str>, new: Option<&str>) -> Answer {
+        self.extended(oid::PASSWORD_MODIFY, Some(&password_change(user, old, new)))
+    }
+
     /// Returns the entries up to the next search result.
-    pub fn collect(&mut self) -> (Vec<Found>, Answer) {
-        let mut found = Vec::new();
+    pub fn collect(&mut self) -> (Vec<Entry>, Answer) {
+        let mut entries = Vec::new();
         loop {
             match self.receive() {
-                Message::Entry(entry) => found.push(entry),
-                Message::Done(answer) => return (found, answer),
+                Message::Entry(entry) => entries.push(entry),
+                Message::Done(answer) => return (entries, answer),
             }
         }
     }
@@ -282,6 +386,11 @@ impl Default for Search<'_> {
 
 impl Search<'_> {
     pub fn write(&self, out: &mut Vec<u8>, id: i32) {
+        out.extend(self.message(id));
+    }
+
+    /// The encoded request.
+    pub fn message(&self, id: i32) -> Vec<u8> {
         let options = SearchOptions {
             scope: self.scope,
             size_limit: self.size_limit,
@@ -289,16 +398,11 @@ impl Search<'_> {
             types_only: self.types_only,
             dereference: 0,
         };
+        let (base, names) = (self.base.as_bytes(), self.attributes.iter().map(|name| name.as_bytes()));
+        let filter = |out: &mut Vec<u8>| out.extend_from_slice(&self.filter);
         let mut plain = Vec::new();
-        request::write_search(
-            &mut plain,
-            id,
-            self.base.as_bytes(),
-            &options,
-            |out| out.extend_from_slice(&self.filter),
-            self.attributes.iter().map(|name| name.as_bytes()),
-        );
-        out.extend_from_slice(&with_controls(&plain, &self.controls));
+        request::write_search(&mut plain, id, base, &options, filter, names);
+        with_controls(&plain, &self.controls)
     }
 }
 
@@ -324,14 +428,35 @@ pub fn filter(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 
 pub fn lookup(name: &str) -> Vec<u8> {
     filter(|out| {
-        wire::ldap::filter::write_and(out, |out| {
-            wire::ldap::filter::write_equality(out, b"objectClass", b"RTPerson");
-            wire::ldap::filter::write_equality(out, b"cn", name.as_bytes());
+        write_and(out, |out| {
+            write_equality(out, b"objectClass", b"RTPerson");
+            write_equality(out, b"cn", name.as_bytes());
         });
     })
 }
 
-pub fn write_add(out: &mut Vec<u8>, id: i32, dn: &str, attributes: &[(&str, &[&str])]) {
+/// The critical control that requests a page of this many entries (RFC 2696).
+pub fn paged(size: i64, cookie: &[u8]) -> Vec<u8> {
+    let (mut value, mut controls) = (Vec::new(), Vec::new());
+    PagedResults { size, cookie }.encode(&mut value);
+    write_control(&mut controls, &Control { oid: oid::PAGED_RESULTS, critical: true, value: Some(&value) });
+    controls
+}
+
+/// The value of a request to change a password (RFC 3062).
+pub fn password_change(user: Option<&str>, old: Option<&str>, new: Option<&str>) -> Vec<u8> {
+    filter(|out| {
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            for (number, field) in [user, old, new].into_iter().enumerate() {
+                if let Some(field) = field {
+                    ber::write_element(out, tag::context(number as u8), field.as_bytes());
+                }
+            }
+        });
+    })
+}
+
+pub fn write_add(out: &mut Vec<u8>, id: i32, dn: &str, attributes: Attributes<'_>) {
     request::write_add(out, id, dn.as_bytes(), |out| {
         ber::write_nested(out, tag::SEQUENCE, |out| {
             for (name, values) in attributes {
@@ -345,7 +470,7 @@ fn parse(message: &[u8]) -> Message {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let response = Response::decode(message).unwrap();
     match response.reply {
-        Reply::Entry { dn, attributes } => Message::Entry(Found {
+        Reply::Entry { dn, attributes } => Message::Entry(Entry {
             id: response.id,
             dn: text(dn),
             attributes: attributes
@@ -372,24 +497,20 @@ fn parse(message: &[u8]) -> Message {
     }
 }
 
-pub const SEARCH_DONE: u8 = op::SEARCH_DONE;
-
 /// 20,000 entries of 1 KB: 20 MB exceed the socket buffers several times.
 pub const ENTRIES: usize = 20_000;
 
 /// A directory of `ENTRIES` entries.
 pub fn crowd(json: &str) -> Running {
-    let directory = serve(json);
-    let mut client = Client::connect(directory.addr());
+    let (directory, mut client) = serve(json);
     let filler = "x".repeat(1000);
     for batch in (0..ENTRIES).collect::<Vec<_>>().chunks(500) {
         let mut out = Vec::new();
         for i in batch {
             let name = format!("Person {i}");
-            let dn = format!("cn={name},ou=Dynamic,o=Intranet");
-            let attributes: &[(&str, &[&str])] =
+            let attributes: Attributes<'_> =
                 &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
-            write_add(&mut out, 1, &dn, attributes);
+            write_add(&mut out, 1, &person(&name), attributes);
         }
         client.send(&out);
         for _ in batch {
@@ -399,10 +520,19 @@ pub fn crowd(json: &str) -> Running {
     directory
 }
 
+/// A directory with fifty entries of 200 KB: 10 MB exceed the socket buffers several times.
+pub fn serve_large_entries(json: &str) -> (Running, Client) {
+    let (directory, mut client) = serve(json);
+    let filler = "x".repeat(200_000);
+    for i in 0..50 {
+        let added = client.add_person_with(&format!("Person {i}"), &[("description", &[&filler])]);
+        assert_eq!(added.code, ResultCode::SUCCESS);
+    }
+    (directory, client)
+}
+
 pub fn search_for_all(id: i32) -> Vec<u8> {
-    let mut out = Vec::new();
-    Search::default().write(&mut out, id);
-    out
+    Search::default().message(id)
 }
 
 /// The milliseconds of processor time used by this process; a test that calls this needs its own process.
@@ -411,9 +541,25 @@ pub fn used_ms() -> u128 {
     used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
 }
 
+/// Asserts that this process uses hardly any processor time; a test that calls this needs its own process.
+pub fn assert_idle() {
+    let (before, began) = (used_ms(), Instant::now());
+    std::thread::sleep(Duration::from_millis(500));
+    let (used, lasted) = (used_ms() - before, began.elapsed().as_millis());
+    assert!(used < lasted / 5, "{used} ms of CPU for nothing in {lasted} ms");
+}
+
+/// The memory of this process in KiB: `VmRSS` now, `VmHWM` at its peak; a test that calls this needs its own
+/// process.
+pub fn memory_kib(field: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 /// 3,000 people with enough names to keep a search busy.
 pub fn people_of_many_names() -> Running {
-    let directory = serve("{}");
+    let directory = serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     for i in 0..3_000 {
         let name = format!("Person {i}");

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::common::{Client, Found, eventually, serve};
+use crate::common::{Client, Found, eventually, serve_alone};
 use directory::Running;
 use view::{FAMILIES, dn, family, find, names, of};
 use wire::ldap::ResultCode;
@@ -128,7 +128,7 @@ fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
 }
 
 fn all_at_once(seed: u64) {
-    let directory = serve(r#"{"threads": 3}"#);
+    let directory = serve_alone(r#"{"threads": 3}"#);
     let mut client = Client::connect(directory.addr());
     lay_ground(&mut client);
     let accounts = meet(&directory, seed);

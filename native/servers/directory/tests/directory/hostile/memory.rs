@@ -12,7 +12,7 @@ use crate::common::{Client, Search, filter};
 #[test]
 fn an_entry_cannot_grow_beyond_its_length_limit() {
     let most = Limits::default().entry_bytes;
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "description", &["x".into()]);
     // Each piece fits into a message of an unbound client.
@@ -35,7 +35,7 @@ fn an_entry_cannot_grow_beyond_its_length_limit() {
 
 #[test]
 fn a_long_name_cannot_exceed_the_length_limit_of_an_entry() {
-    let directory = crate::common::serve(r#"{"limits": {"entry_bytes": 500}}"#);
+    let directory = crate::common::serve_alone(r#"{"limits": {"entry_bytes": 500}}"#);
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
     let long = "x".repeat(450);
@@ -73,7 +73,7 @@ fn page(client: &mut Client, bytes: usize, cookie: &[u8]) -> (ResultCode, Vec<u8
 fn with_room(bytes: usize) -> directory::Running {
     let limits = Limits { entry_bytes: 64 << 10, ..Limits::default() };
     let all = limits.message_bytes_before_bind + limits.entry_bytes + (128 << 10) + bytes;
-    let directory = crate::common::serve(&format!(
+    let directory = crate::common::serve_alone(&format!(
         r#"{{"limits": {{"entry_bytes": 65536, "message_bytes_after_bind": 262144, "connection_bytes": {all}}}}}"#
     ));
     let mut client = Client::connect(directory.addr());

@@ -34,7 +34,7 @@ fn an_attribute_requested_repeatedly_is_returned_once() {
 
 #[test]
 fn the_number_of_requested_attributes_is_limited() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
     let most = Limits::default().requested_attributes;
@@ -47,7 +47,7 @@ fn the_number_of_requested_attributes_is_limited() {
 
 #[test]
 fn the_length_of_a_filter_is_limited() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let long = vec![b'x'; Limits::default().filter_bytes];
     let within = filter(|out| write_equality(out, b"cn", &long[20..]));
@@ -72,13 +72,13 @@ fn the_pieces_of_a_substring_assertion_count_as_terms() {
         })
     };
     let wild = |count: usize| filter(|out| write_equality(out, b"cn", &written("%", count)));
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     for (count, code) in [(terms - 1, ResultCode::SUCCESS), (terms + 1, ResultCode::ADMIN_LIMIT_EXCEEDED)] {
         assert_eq!(search(&mut client, pieces(count)).1, code, "{count} pieces");
         assert_eq!(search(&mut client, extensible(count)).1, code, "{count} written pieces");
     }
-    let ils = crate::common::serve(r#"{"profile": "ils"}"#);
+    let ils = crate::common::serve_alone(r#"{"profile": "ils"}"#);
     let mut client = Client::connect(ils.addr());
     for (count, code) in [(terms - 1, ResultCode::SUCCESS), (terms + 1, ResultCode::ADMIN_LIMIT_EXCEEDED)] {
         assert_eq!(search(&mut client, wild(count)).1, code, "{count} pieces between percent signs");
@@ -87,7 +87,7 @@ fn the_pieces_of_a_substring_assertion_count_as_terms() {
 
 #[test]
 fn an_empty_piece_of_a_substring_assertion_is_refused() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let empty = filter(|out| write_substrings(out, b"cn", [Piece::Any(b"")]));
     assert_eq!(search(&mut client, empty).1, ResultCode::PROTOCOL_ERROR);
@@ -95,7 +95,7 @@ fn an_empty_piece_of_a_substring_assertion_is_refused() {
 
 #[test]
 fn thousands_of_terms_over_thousands_of_values_are_refused() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "uniqueMember", &members(2_000));
     let texts: Vec<String> = (0..2_000).map(|i| format!("text {i}")).collect();
@@ -139,7 +139,7 @@ fn many_filter_terms_normalise_the_values_of_a_large_group_only_once() {
         ("description", &texts, &part),
     ];
     for (attribute, values, write) in rows {
-        let directory = crate::common::serve("{}");
+        let directory = crate::common::serve_alone("{}");
         let mut client = Client::connect(directory.addr());
         add_group(&mut client, attribute, values);
         let mut took_ms = |terms: usize| {
@@ -160,7 +160,7 @@ fn many_filter_terms_normalise_the_values_of_a_large_group_only_once() {
 /// A search for the groups of twenty people (as clients with nested groups send it) is not refused.
 #[test]
 fn a_filter_with_twenty_names_is_answered_on_a_group_of_9000_members() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.add(
         "cn=Me,ou=Dynamic,o=Intranet",
@@ -184,7 +184,7 @@ fn a_filter_with_twenty_names_is_answered_on_a_group_of_9000_members() {
 
 #[test]
 fn a_value_counts_towards_search_limits_with_its_normalised_length() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     // U+FDFA is compared as eighteen letters.
     add_group(&mut client, "description", &["\u{fdfa}".repeat(10_000)]);

@@ -8,7 +8,7 @@ use crate::common::{Client, Search, filter};
 
 #[test]
 fn the_server_stops_while_hundreds_of_long_requests_wait() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut out = Vec::new();
     let piece = "\u{fdfa}".repeat(20_000);
     let filter = filter(|out| write_substrings(out, b"cn", [Piece::Any(piece.as_bytes())]));

@@ -20,7 +20,7 @@ fn serve(attribute: &str, values: &[String]) -> directory::Running {
 
 /// Like [`serve`], with a configuration.
 fn serve_as(json: &str, attribute: &str, values: &[String]) -> directory::Running {
-    let directory = crate::common::serve(json);
+    let directory = crate::common::serve_alone(json);
     let mut client = Client::connect(directory.addr());
     if !values.is_empty() {
         add_group(&mut client, attribute, values);
@@ -100,7 +100,7 @@ fn other_clients_are_served_between_binds_against_many_passwords() {
 
 #[test]
 fn other_clients_are_served_between_renames_of_a_container() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.add("ou=Many,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Many"])]);
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);

@@ -18,7 +18,7 @@ fn is_there(client: &mut Client, base: &str) -> bool {
 
 #[test]
 fn a_rename_cannot_make_a_name_too_long() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     client.add_person("Ann 1");
     let long = |bytes: usize| format!("ou={}", "x".repeat(bytes - 3));
@@ -40,7 +40,7 @@ fn a_rename_cannot_make_a_name_too_long() {
 
 #[test]
 fn a_move_cannot_make_a_name_too_deep() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let mut chains = Vec::new();
     for chain in ["a", "b"] {
@@ -62,7 +62,7 @@ fn a_move_cannot_make_a_name_too_deep() {
 
 #[test]
 fn a_container_with_too_many_entries_is_not_renamed() {
-    let directory = crate::common::serve(r#"{"limits": {"rename_bytes": 10240}}"#);
+    let directory = crate::common::serve_alone(r#"{"limits": {"rename_bytes": 10240}}"#);
     let mut client = Client::connect(directory.addr());
     (1..=10).for_each(|i| drop(client.add_person(&format!("P {i}"))));
     assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", "ou=Ten"), ResultCode::SUCCESS);
@@ -75,7 +75,7 @@ fn a_container_with_too_many_entries_is_not_renamed() {
 #[test]
 fn the_length_of_a_password_is_limited() {
     let most = Limits::default().password_bytes;
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     let (fits, long) = ("x".repeat(most), "x".repeat(most + 1));
     add_group(&mut client, "userPassword", &[fits.clone(), long.clone()]);
@@ -93,7 +93,7 @@ fn the_length_of_a_password_is_limited() {
 
 #[test]
 fn an_anonymous_bind_does_not_raise_the_message_limit() {
-    let directory = crate::common::serve(
+    let directory = crate::common::serve_alone(
         r#"{"limits": {"message_bytes_before_bind": 1000}, "admin_dn": "cn=admin", "admin_password": "s"}"#,
     );
     for (name, password, refused) in [("", "", true), ("cn=admin", "s", false)] {
@@ -109,7 +109,7 @@ fn an_anonymous_bind_does_not_raise_the_message_limit() {
 
 #[test]
 fn types_declared_by_a_refused_write_are_removed() {
-    let directory = crate::common::serve("{}");
+    let directory = crate::common::serve_alone("{}");
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, "description", &["x".into()]);
     // These refused writes have more types than a directory may hold.
@@ -130,7 +130,7 @@ fn types_declared_by_a_refused_write_are_removed() {
 
 #[test]
 fn values_that_take_long_to_normalise_are_refused() {
-    let directory = crate::common::serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
+    let directory = crate::common::serve_alone(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
     let mut client = Client::connect(directory.addr());
     // The values have characters whose normal form has eighteen characters (U+FDFA, NFKC), plain or escaped
     // in names; or they are names of many components.
