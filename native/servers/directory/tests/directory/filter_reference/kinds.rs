@@ -28,10 +28,6 @@ const PLAIN: Kind = Kind {
     supertype: None,
 };
 
-fn lower(text: &str) -> String {
-    text.to_lowercase()
-}
-
 fn dense(text: &str) -> String {
     text.chars().filter(|letter| !" -".contains(*letter)).collect()
 }
@@ -46,7 +42,7 @@ const NAMES: &[&[&str]] = &[
 
 /// `ß` is compared as `ss`.
 fn name(text: &str) -> String {
-    lower(text).replace('ß', "ss")
+    text.to_lowercase().replace('ß', "ss")
 }
 
 pub const KINDS: &[Kind] = &[
@@ -73,7 +69,7 @@ pub const KINDS: &[Kind] = &[
         name: "mail",
         ranks: &[&["a@x.example", "A@X.EXAMPLE"], &["b@x.example"], &["b@y.example"]],
         equality: Some("caseIgnoreIA5Match"),
-        pieces: Some(lower),
+        pieces: Some(str::to_lowercase),
         ..PLAIN
     },
     // `dnQualifier` is never indexed.

@@ -5,7 +5,7 @@ mod kinds;
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::store_common::{add, search};
+use crate::store_common::{add, all_hold, search};
 use directory::schema::Schema;
 use directory::store::Store;
 use kinds::{KINDS, Kind};
@@ -31,7 +31,7 @@ impl Value {
     }
 
     fn form(self) -> String {
-        self.kind().pieces.expect("only asked where there are pieces")(self.kind().ranks[self.rank][0])
+        self.kind().pieces.expect("only asserted where there are pieces")(self.kind().ranks[self.rank][0])
     }
 }
 
@@ -177,40 +177,39 @@ fn of(person: &Person, kind: &'static Kind) -> impl Iterator<Item = Value> {
 
 /// Evaluates a filter by RFC 4511 section 4.5.1.7; `None` is Undefined.
 fn holds(filter: &Filter, person: &Person) -> Option<bool> {
-    let any = |asked: &Value, rule: Option<&str>, is: fn(usize, usize) -> bool| {
-        rule.map(|_| of(person, asked.kind()).any(|value| is(value.rank, asked.rank)))
+    let any = |asserted: &Value, rule: Option<&str>, is: fn(usize, usize) -> bool| {
+        rule.map(|_| of(person, asserted.kind()).any(|value| is(value.rank, asserted.rank)))
     };
     match filter {
         Filter::And(filters) => {
             let truths: Vec<_> = filters.iter().map(|filter| holds(filter, person)).collect();
-            if truths.contains(&Some(false)) {
-                Some(false)
-            } else {
-                truths.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
-            }
+            all_hold(&truths)
         }
         Filter::Or(filters) => {
-            let truths: Vec<_> = filters.iter().map(|filter| holds(filter, person)).collect();
-            if truths.contains(&Some(true)) {
-                Some(true)
-            } else {
-                truths.into_iter().collect::<Option<Vec<_>>>().map(|_| false)
-            }
+            let truths = filters.iter().map(|filter| holds(filter, person));
+            let denied: Vec<_> = truths.map(|truth| truth.map(|truth| !truth)).collect();
+            all_hold(&denied).map(|truth| !truth)
         }
         Filter::Not(filter) => holds(filter, person).map(|truth| !truth),
         Filter::Present(kind) => Some(of(person, &KINDS[*kind]).next().is_some()),
-        Filter::Equal(asked) | Filter::Approx(asked) | Filter::Rule(asked) => {
-            any(asked, asked.kind().equality, |value, asked| value == asked)
+        Filter::Equal(asserted) | Filter::Approx(asserted) | Filter::Rule(asserted) => {
+            any(asserted, asserted.kind().equality, |value, asserted| value == asserted)
         }
-        Filter::AtLeast(asked) => any(asked, asked.kind().ordering, |value, asked| value >= asked),
-        Filter::AtMost(asked) => any(asked, asked.kind().ordering, |value, asked| value <= asked),
-        Filter::Before(asked) => any(asked, asked.kind().ordering, |value, asked| value < asked),
+        Filter::AtLeast(asserted) => {
+            any(asserted, asserted.kind().ordering, |value, asserted| value >= asserted)
+        }
+        Filter::AtMost(asserted) => {
+            any(asserted, asserted.kind().ordering, |value, asserted| value <= asserted)
+        }
+        Filter::Before(asserted) => {
+            any(asserted, asserted.kind().ordering, |value, asserted| value < asserted)
+        }
         Filter::Pieces { value, cut, open } => {
-            let asked = value.kind().pieces.map(|_| piece(&value.form(), *cut))?;
+            let asserted = value.kind().pieces.map(|_| piece(&value.form(), *cut))?;
             let has = |form: String| match open {
-                (true, true) => form.contains(&asked),
-                (true, false) => form.ends_with(&asked),
-                _ => form.starts_with(&asked),
+                (true, true) => form.contains(&asserted),
+                (true, false) => form.ends_with(&asserted),
+                _ => form.starts_with(&asserted),
             };
             Some(of(person, value.kind()).any(|value| has(value.form())))
         }
@@ -248,7 +247,7 @@ fn store(people: &[Person]) -> Store {
     store
 }
 
-fn found(store: &Store, filter: &Filter) -> Vec<String> {
+fn people_matching(store: &Store, filter: &Filter) -> Vec<String> {
     // The parent entry is not a person.
     search(store, &format!("(&(roomNumber=*){filter})"))
 }
@@ -265,15 +264,15 @@ proptest! {
             names
         };
         for filter in &filters {
-            prop_assert_eq!(found(&store, filter), expected(filter), "{} without indexes", filter);
+            prop_assert_eq!(people_matching(&store, filter), expected(filter), "{} without indexes", filter);
         }
         while store.wants_maintenance() {
             store.maintain(7);
             let filter = &filters[people.len() % filters.len()];
-            prop_assert_eq!(found(&store, filter), expected(filter), "{} while indexes are made", filter);
+            prop_assert_eq!(people_matching(&store, filter), expected(filter), "{} while indexes are made", filter);
         }
         for filter in &filters {
-            prop_assert_eq!(found(&store, filter), expected(filter), "{} with indexes", filter);
+            prop_assert_eq!(people_matching(&store, filter), expected(filter), "{} with indexes", filter);
         }
     }
 }

@@ -1,5 +1,4 @@
-#![allow(dead_code, reason = "every test file uses its own part")]
-
+use crate::common::Search;
 use directory::entry::{Naming, Projection};
 use directory::filter::CompiledFilter;
 use directory::schema::Schema;
@@ -50,6 +49,12 @@ pub fn add_at(
 /// Adds a person with only the required attributes.
 pub fn add_person(store: &mut Store, dn: &str) -> EntryId {
     add(store, dn, &[("objectClass", &["RTPerson"])]).unwrap()
+}
+
+/// Adds a dynamic person (RFC 2589) with this time to live.
+pub fn add_dynamic(store: &mut Store, dn: &str, ttl_s: &str, now: UnixSeconds) -> EntryId {
+    let attributes: List<'_> = &[("objectClass", &["RTPerson", "dynamicObject"]), ("entryTTL", &[ttl_s])];
+    add_at(store, dn, attributes, now).unwrap()
 }
 
 /// Each change has an operation (0 add, 1 delete, 2 replace, 3 increment), an attribute and its values.
@@ -121,17 +126,7 @@ pub fn projected(
     types_only: bool,
     naming: Naming,
 ) -> Vec<String> {
-    let mut message = Vec::new();
-    let options = request::SearchOptions {
-        scope: Scope::Base,
-        size_limit: 0,
-        time_limit_s: 0,
-        types_only,
-        dereference: 0,
-    };
-    let names = attributes.iter().map(|name| name.as_bytes());
-    let filter = |out: &mut Vec<u8>| wire::ldap::filter::write_present(out, b"objectClass");
-    request::write_search(&mut message, 1, b"", &options, filter, names);
+    let message = Search { attributes, types_only, ..Search::default() }.message(1);
     let Operation::Search(search) = Request::decode(&message).unwrap().operation else { unreachable!() };
     let mut projection = Projection::default();
     projection.compile(store.schema(), search.attributes, types_only, naming, false);
@@ -175,6 +170,11 @@ pub fn search(store: &Store, filter: &str) -> Vec<String> {
     let mut names = search_in_steps(store, Some("o=Intranet"), Scope::Subtree, filter, 1000);
     names.sort();
     names
+}
+
+/// Whether all terms of an And filter are true, by RFC 4511 section 4.5.1.7; `None` is Undefined.
+pub fn all_hold(terms: &[Option<bool>]) -> Option<bool> {
+    if terms.contains(&Some(false)) { Some(false) } else { terms.iter().all(Option::is_some).then_some(true) }
 }
 
 #[track_caller]

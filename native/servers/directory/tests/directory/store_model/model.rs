@@ -3,6 +3,7 @@
 use wire::ldap::{ResultCode, Scope};
 
 use super::words::Word;
+use crate::store_common::all_hold;
 
 /// The attributes of the model. Clients spell them as in `ALIASES`; the store spells them as
 /// [`Attribute::name`].
@@ -76,12 +77,15 @@ pub struct Entry {
     pub expires: Option<u32>,
 }
 
-#[derive(Debug, Clone)]
-pub enum Change {
-    Add(Attribute, Vec<Value>),
-    Delete(Attribute, Vec<Value>),
-    Replace(Attribute, Vec<Value>),
+/// The kind of a change, with its number in a request (RFC 4511 section 4.6).
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    Add = 0,
+    Delete = 1,
+    Replace = 2,
 }
+
+pub type Change = (Kind, Attribute, Vec<Value>);
 
 #[derive(Debug, Clone)]
 pub enum Filter {
@@ -238,26 +242,17 @@ impl Model {
         match filter {
             Filter::And(filters) => {
                 let values: Vec<_> = filters.iter().map(|filter| self.evaluate(entry, filter)).collect();
-                if values.contains(&Some(false)) {
-                    Some(false)
-                } else if values.contains(&None) {
-                    None
-                } else {
-                    Some(true)
-                }
+                all_hold(&values)
             }
             Filter::Or(filters) => {
-                let values: Vec<_> = filters.iter().map(|filter| self.evaluate(entry, filter)).collect();
-                if values.contains(&Some(true)) {
-                    Some(true)
-                } else if values.contains(&None) {
-                    None
-                } else {
-                    Some(false)
-                }
+                let values = filters.iter().map(|filter| self.evaluate(entry, filter));
+                let denied: Vec<_> = values.map(|value| value.map(|value| !value)).collect();
+                all_hold(&denied).map(|value| !value)
             }
             Filter::Not(filter) => self.evaluate(entry, filter).map(|value| !value),
-            Filter::Equal(which, asked) => Some(asserted(entry, *which).any(|value| value.same(*asked))),
+            Filter::Equal(which, expected) => {
+                Some(asserted(entry, *which).any(|value| value.same(*expected)))
+            }
             Filter::Name(word) => {
                 let named =
                     |which: Attribute| matches!(which, Attribute::Cn | Attribute::CnGerman | Attribute::Sn);
@@ -276,7 +271,7 @@ impl Model {
                 entry.path.contains(&word.0)
                     || asserted(entry, Attribute::Cn).any(|v| v.same(Value::Word(*word))),
             ),
-            Filter::HasChildren(asked) => Some(self.has_children(&entry.path) == *asked),
+            Filter::HasChildren(expected) => Some(self.has_children(&entry.path) == *expected),
             Filter::Unknown => None,
         }
     }
@@ -320,17 +315,17 @@ fn pieces_match(value: Value, initial: Option<usize>, any: &[usize], last: Optio
 fn ensure(attributes: &mut Vec<(Attribute, Vec<Value>)>, name: Word) {
     let value = Value::Word(name);
     match attributes.iter_mut().find(|(which, _)| *which == Attribute::Cn) {
-        Some((_, values)) if values.iter().any(|known| known.same(value)) => {}
+        Some((_, values)) if values.iter().any(|other| other.same(value)) => {}
         Some((_, values)) => values.push(value),
         None => attributes.push((Attribute::Cn, vec![value])),
     }
 }
 
-fn apply(attributes: &mut Vec<(Attribute, Vec<Value>)>, change: &Change) -> Verdict {
-    match change {
-        Change::Add(which, new) => {
+fn apply(attributes: &mut Vec<(Attribute, Vec<Value>)>, (kind, which, new): &Change) -> Verdict {
+    match kind {
+        Kind::Add => {
             for value in new {
-                if values(attributes, *which).any(|known| known.same(*value)) {
+                if values(attributes, *which).any(|other| other.same(*value)) {
                     return Err(ResultCode::ATTRIBUTE_OR_VALUE_EXISTS);
                 }
                 match attributes.iter_mut().find(|(one, _)| one == which) {
@@ -339,20 +334,20 @@ fn apply(attributes: &mut Vec<(Attribute, Vec<Value>)>, change: &Change) -> Verd
                 }
             }
         }
-        Change::Delete(which, old) => {
+        Kind::Delete => {
             let at =
                 attributes.iter().position(|(one, _)| one == which).ok_or(ResultCode::NO_SUCH_ATTRIBUTE)?;
-            if old.is_empty() {
+            if new.is_empty() {
                 attributes.remove(at);
                 return Ok(());
             }
-            for value in old {
-                let place = attributes[at].1.iter().position(|known| known.same(*value));
+            for value in new {
+                let place = attributes[at].1.iter().position(|other| other.same(*value));
                 attributes[at].1.remove(place.ok_or(ResultCode::NO_SUCH_ATTRIBUTE)?);
             }
             attributes.retain(|(_, values)| !values.is_empty());
         }
-        Change::Replace(which, new) => match attributes.iter_mut().find(|(one, _)| one == which) {
+        Kind::Replace => match attributes.iter_mut().find(|(one, _)| one == which) {
             _ if new.is_empty() => attributes.retain(|(one, _)| one != which),
             Some((_, values)) => *values = new.clone(),
             None => attributes.push((*which, new.clone())),
@@ -367,7 +362,7 @@ fn check(attributes: &[(Attribute, Vec<Value>)]) -> Verdict {
         if *which == Attribute::Number && values.len() > 1 {
             return Err(ResultCode::CONSTRAINT_VIOLATION);
         }
-        let again = |(at, value): (usize, &Value)| values[..at].iter().any(|known| known.same(*value));
+        let again = |(at, value): (usize, &Value)| values[..at].iter().any(|other| other.same(*value));
         if values.iter().enumerate().any(again) {
             return Err(ResultCode::ATTRIBUTE_OR_VALUE_EXISTS);
         }
