@@ -1,14 +1,13 @@
 //! Writes and binds at the limits.
 
 use directory::limits::Limits;
-use wire::ldap::request::{write_delete, write_modify_dn};
-use wire::ldap::{ResultCode, oid};
+use wire::ldap::ResultCode;
 
 use super::{GROUP, add_group};
-use crate::common::{Client, Search};
+use crate::common::{Client, Search, serve};
 
 fn rename(client: &mut Client, dn: &str, rdn: &str) -> ResultCode {
-    client.request(|out| write_modify_dn(out, 7, dn.as_bytes(), rdn.as_bytes(), true, None)).code
+    client.rename(dn, rdn, None).code
 }
 
 fn is_there(client: &mut Client, base: &str) -> bool {
@@ -18,17 +17,14 @@ fn is_there(client: &mut Client, base: &str) -> bool {
 
 #[test]
 fn a_rename_cannot_make_a_name_too_long() {
-    let directory = crate::common::serve_alone("{}");
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve("{}");
     client.add_person("Ann 1");
     let long = |bytes: usize| format!("ou={}", "x".repeat(bytes - 3));
     // With this component the person's name is a byte too long; without that byte it fits.
     let below = "cn=Ann 1,,o=Intranet".len();
     let (most, fits) = (8_192 - below, long(8_192 - below));
-    assert_eq!(
-        rename(&mut client, "ou=Dynamic,o=Intranet", &long(most + 1)),
-        ResultCode::ADMIN_LIMIT_EXCEEDED
-    );
+    let too_long = long(most + 1);
+    assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", &too_long), ResultCode::ADMIN_LIMIT_EXCEEDED);
     assert!(is_there(&mut client, "cn=Ann 1,ou=Dynamic,o=Intranet"));
     assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", &fits), ResultCode::SUCCESS);
     assert!(is_there(&mut client, &format!("cn=Ann 1,{fits},o=Intranet")));
@@ -40,8 +36,7 @@ fn a_rename_cannot_make_a_name_too_long() {
 
 #[test]
 fn a_move_cannot_make_a_name_too_deep() {
-    let directory = crate::common::serve_alone("{}");
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve("{}");
     let mut chains = Vec::new();
     for chain in ["a", "b"] {
         let mut dn = "ou=Dynamic,o=Intranet".to_owned();
@@ -53,17 +48,14 @@ fn a_move_cannot_make_a_name_too_deep() {
         }
         chains.push(dn);
     }
-    let moved = client.request(|out| {
-        write_modify_dn(out, 7, b"ou=b0,ou=Dynamic,o=Intranet", b"ou=b0", true, Some(chains[0].as_bytes()));
-    });
+    let moved = client.rename("ou=b0,ou=Dynamic,o=Intranet", "ou=b0", Some(&chains[0]));
     assert_eq!(moved.code, ResultCode::ADMIN_LIMIT_EXCEEDED);
     assert!(is_there(&mut client, &chains[1]));
 }
 
 #[test]
 fn a_container_with_too_many_entries_is_not_renamed() {
-    let directory = crate::common::serve_alone(r#"{"limits": {"rename_bytes": 10240}}"#);
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve(r#"{"limits": {"rename_bytes": 10240}}"#);
     (1..=10).for_each(|i| drop(client.add_person(&format!("P {i}"))));
     assert_eq!(rename(&mut client, "ou=Dynamic,o=Intranet", "ou=Ten"), ResultCode::SUCCESS);
     assert_eq!(rename(&mut client, "ou=Ten,o=Intranet", "ou=Dynamic"), ResultCode::SUCCESS);
@@ -75,54 +67,27 @@ fn a_container_with_too_many_entries_is_not_renamed() {
 #[test]
 fn the_length_of_a_password_is_limited() {
     let most = Limits::default().password_bytes;
-    let directory = crate::common::serve_alone("{}");
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve("{}");
     let (fits, long) = ("x".repeat(most), "x".repeat(most + 1));
     add_group(&mut client, "userPassword", &[fits.clone(), long.clone()]);
     assert_eq!(client.bind(GROUP, &fits).code, ResultCode::SUCCESS);
     assert_eq!(client.bind(GROUP, &long).code, ResultCode::INVALID_CREDENTIALS);
     client.bind(GROUP, &fits);
-    let mut value = Vec::new();
-    wire::ber::write_nested(&mut value, wire::ber::tag::SEQUENCE, |out| {
-        wire::ber::write_element(out, wire::ber::tag::context(0), GROUP.as_bytes());
-        wire::ber::write_element(out, wire::ber::tag::context(2), long.as_bytes());
-    });
-    let set = client.extended(oid::PASSWORD_MODIFY, Some(&value));
+    let set = client.change_password(Some(GROUP), None, Some(&long));
     assert_eq!(set.code, ResultCode::ADMIN_LIMIT_EXCEEDED, "nobody could bind with it");
 }
 
 #[test]
-fn an_anonymous_bind_does_not_raise_the_message_limit() {
-    let directory = crate::common::serve_alone(
-        r#"{"limits": {"message_bytes_before_bind": 1000}, "admin_dn": "cn=admin", "admin_password": "s"}"#,
-    );
-    for (name, password, refused) in [("", "", true), ("cn=admin", "s", false)] {
-        let mut client = Client::connect(directory.addr());
-        assert_eq!(client.bind(name, password).code, ResultCode::SUCCESS);
-        let mut out = Vec::new();
-        write_delete(&mut out, 7, format!("cn={}", "x".repeat(1_000)).as_bytes());
-        client.send(&out);
-        let notice = client.done().name.is_some();
-        assert_eq!(notice, refused, "{name:?}");
-    }
-}
-
-#[test]
 fn types_declared_by_a_refused_write_are_removed() {
-    let directory = crate::common::serve_alone("{}");
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve("{}");
     add_group(&mut client, "description", &["x".into()]);
     // These refused writes have more types than a directory may hold.
     for n in 0..5_000 / 500 {
         let names: Vec<String> = (0..500).map(|i| format!("x{n}x{i}")).collect();
-        let refused = client.request(|out| {
-            wire::ldap::request::write_modify(out, 7, GROUP.as_bytes(), |out| {
-                for name in &names {
-                    wire::ldap::request::write_change(out, 0, name.as_bytes(), [b"v".as_slice()]);
-                }
-                wire::ldap::request::write_change(out, 1, b"description", [b"not there".as_slice()]);
-            });
-        });
+        let mut changes: Vec<(u8, &str, &[&str])> =
+            names.iter().map(|name| (0, &**name, &["v"][..])).collect();
+        changes.push((1, "description", &["not there"]));
+        let refused = client.modify(GROUP, &changes);
         assert_eq!(refused.code, ResultCode::NO_SUCH_ATTRIBUTE);
     }
     assert_eq!(client.modify(GROUP, &[(0, "mine", &["v"])]).code, ResultCode::SUCCESS);
@@ -130,16 +95,15 @@ fn types_declared_by_a_refused_write_are_removed() {
 
 #[test]
 fn values_that_take_long_to_normalise_are_refused() {
-    let directory = crate::common::serve_alone(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve(r#"{"limits": {"message_bytes_before_bind": 4194304}}"#);
     // The values have characters whose normal form has eighteen characters (U+FDFA, NFKC), plain or escaped
     // in names; or they are names of many components.
     let odd = |i: usize| format!("{i} {}", "\u{fdfa}".repeat(40));
     let escaped = |i: usize| format!("cn={i}{}", "\\ef\\b7\\ba".repeat(13));
     let folded = |i: usize| format!("{i} {}", "\u{390}".repeat(60));
     let parts = |i: usize| format!("cn={i}{}", ",c=a".repeat(28));
-    type Made<'m> = &'m dyn Fn(usize) -> String;
-    let kinds: [(&str, Made<'_>, usize); 4] = [
+    type MakeValue<'v> = &'v dyn Fn(usize) -> String;
+    let kinds: [(&str, MakeValue<'_>, usize); 4] = [
         ("description", &odd, 1_500),
         ("seeAlso", &escaped, 1_500),
         ("description", &folded, 1_500),
@@ -148,12 +112,10 @@ fn values_that_take_long_to_normalise_are_refused() {
     for (name, value, count) in kinds {
         let values: Vec<String> = (0..count).map(value).collect();
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
-        let attributes: &[(&str, &[&str])] =
-            &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (name, &values)];
-        assert_eq!(client.add(GROUP, attributes).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
-        let few: &[(&str, &[&str])] =
-            &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (name, &values[..20])];
-        assert_eq!(client.add(GROUP, few).code, ResultCode::SUCCESS, "{name}");
+        let add =
+            |client: &mut Client, values: &[&str]| client.add_person_with("Group", &[(name, values)]).code;
+        assert_eq!(add(&mut client, &values), ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
+        assert_eq!(add(&mut client, &values[..20]), ResultCode::SUCCESS, "{name}");
         let more = &values[20..];
         assert_eq!(client.modify(GROUP, &[(0, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
         assert_eq!(client.modify(GROUP, &[(2, name, more)]).code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{name}");
