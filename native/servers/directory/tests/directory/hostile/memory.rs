@@ -1,32 +1,25 @@
 //! Limits on the server's memory for one connection.
 
+use directory::Running;
 use directory::limits::Limits;
-use wire::ldap::control::{Control, PagedResults, write_control};
-use wire::ldap::filter::{Piece, write_substrings};
-use wire::ldap::request::{write_change, write_modify, write_modify_dn};
-use wire::ldap::{ResultCode, oid};
+use wire::ldap::ResultCode;
+use wire::ldap::filter::{Piece, write_or, write_present, write_substrings};
 
 use super::{GROUP, add_group};
-use crate::common::{Client, Search, filter};
+use crate::common::{Client, Search, filter, paged, serve, serve_people};
 
 #[test]
 fn an_entry_cannot_grow_beyond_its_length_limit() {
     let most = Limits::default().entry_bytes;
-    let directory = crate::common::serve_alone("{}");
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve("{}");
     add_group(&mut client, "description", &["x".into()]);
     // Each piece fits into a message of an unbound client.
     let piece = 250_000;
     let codes: Vec<ResultCode> = (0..=most / piece)
         .map(|n| {
             let value = format!("{n} {}", "x".repeat(piece - 4));
-            client.request(|out| {
-                write_modify(out, 7, GROUP.as_bytes(), |out| {
-                    write_change(out, 0, b"description", [value.as_bytes()]);
-                });
-            })
+            client.modify(GROUP, &[(0, "description", &[&value])]).code
         })
-        .map(|answer| answer.code)
         .collect();
     let (last, before) = codes.split_last().unwrap();
     assert!(before.iter().all(|code| *code == ResultCode::SUCCESS), "{codes:?}");
@@ -35,16 +28,12 @@ fn an_entry_cannot_grow_beyond_its_length_limit() {
 
 #[test]
 fn a_long_name_cannot_exceed_the_length_limit_of_an_entry() {
-    let directory = crate::common::serve_alone(r#"{"limits": {"entry_bytes": 500}}"#);
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve(r#"{"limits": {"entry_bytes": 500}}"#);
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
     let long = "x".repeat(450);
     assert_eq!(client.add_person(&long).code, ResultCode::ADMIN_LIMIT_EXCEEDED);
     for dn in ["cn=Ann 1,ou=Dynamic,o=Intranet", "ou=Dynamic,o=Intranet"] {
-        let renamed = client.request(|out| {
-            let rdn = format!("{}={long}", &dn[..2]);
-            write_modify_dn(out, 7, dn.as_bytes(), rdn.as_bytes(), true, None);
-        });
+        let renamed = client.rename(dn, &format!("{}={long}", &dn[..2]), None);
         assert_eq!(renamed.code, ResultCode::ADMIN_LIMIT_EXCEEDED, "{dn}");
     }
 }
@@ -54,39 +43,27 @@ fn page(client: &mut Client, bytes: usize, cookie: &[u8]) -> (ResultCode, Vec<u8
     // The normal form of U+FDFA is eleven times as long.
     let piece = "\u{fdfa}".repeat(bytes / 33);
     let filter = filter(|out| {
-        wire::ldap::filter::write_or(out, |out| {
-            wire::ldap::filter::write_present(out, b"objectClass");
+        write_or(out, |out| {
+            write_present(out, b"objectClass");
             write_substrings(out, b"cn", [Piece::Any(piece.as_bytes())]);
         });
     });
-    let mut value = Vec::new();
-    PagedResults { size: 1, cookie }.encode(&mut value);
-    let mut controls = Vec::new();
-    write_control(&mut controls, &Control { oid: oid::PAGED_RESULTS, critical: false, value: Some(&value) });
-    let (_, done) = client.search(&Search { filter, controls, ..Search::default() });
-    let cookie = done.controls.first().map(|(_, value)| PagedResults::decode(value).unwrap().cookie.to_vec());
-    (done.code, cookie.unwrap_or_default())
+    let (_, done) = client.search(&Search { filter, controls: paged(1, cookie), ..Search::default() });
+    (done.code, done.cookie().unwrap_or_default())
 }
 
 /// A connection limit with room for the message of an unbound client, an entry, a write, and `bytes` bytes
 /// for searches.
-fn with_room(bytes: usize) -> directory::Running {
+fn with_room(bytes: usize) -> (Running, Client) {
     let limits = Limits { entry_bytes: 64 << 10, ..Limits::default() };
     let all = limits.message_bytes_before_bind + limits.entry_bytes + (128 << 10) + bytes;
-    let directory = crate::common::serve_alone(&format!(
-        r#"{{"limits": {{"entry_bytes": 65536, "message_bytes_after_bind": 262144, "connection_bytes": {all}}}}}"#
-    ));
-    let mut client = Client::connect(directory.addr());
-    for name in ["Ann 1", "Ann 2", "Ann 3"] {
-        assert_eq!(client.add_person(name).code, ResultCode::SUCCESS);
-    }
-    directory
+    let bounds = r#""entry_bytes": 65536, "message_bytes_after_bind": 262144"#;
+    serve_people(&format!(r#"{{"limits": {{{bounds}, "connection_bytes": {all}}}}}"#), 3)
 }
 
 #[test]
 fn the_oldest_page_is_dropped_when_its_connection_exhausts_its_memory() {
-    let directory = with_room(1 << 20);
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = with_room(1 << 20);
     let (code, oldest) = page(&mut client, 400_000, b"");
     assert_eq!(code, ResultCode::SUCCESS);
     let (_, younger) = page(&mut client, 400_000, b"");
@@ -99,8 +76,7 @@ fn the_oldest_page_is_dropped_when_its_connection_exhausts_its_memory() {
 
 #[test]
 fn a_search_beyond_the_memory_of_its_connection_is_refused() {
-    let directory = with_room(300_000);
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = with_room(300_000);
     assert_eq!(page(&mut client, 100_000, b"").0, ResultCode::SUCCESS);
     assert_eq!(page(&mut client, 400_000, b"").0, ResultCode::ADMIN_LIMIT_EXCEEDED);
     assert_eq!(page(&mut client, 100_000, b"").0, ResultCode::SUCCESS, "the connection goes on");
