@@ -1,26 +1,14 @@
 //! The limits of an Active Directory domain controller, which the profile `ad` enforces.
 
-use crate::common::{Client, Search, serve_alone, trusting};
+use crate::common::{Client, Search, serve, serve_people, trusting};
 use directory::Running;
-use wire::ber;
-use wire::ldap::control::{Control, PagedResults, write_control};
-use wire::ldap::{ResultCode, Scope, oid};
+use wire::ldap::{ResultCode, Scope};
 
 const AD: &str = r#"{"profile": "ad"}"#;
 const GROUP: &str = "cn=everyone,ou=Dynamic,o=Intranet";
 
-fn with_people(json: &str, count: usize) -> (Running, Client) {
-    let directory = serve_alone(json);
-    let mut client = Client::connect(directory.addr());
-    for i in 0..count {
-        assert_eq!(client.add_person(&format!("Person {i}")).code, ResultCode::SUCCESS);
-    }
-    (directory, client)
-}
-
 fn with_group(json: &str, count: usize) -> (Running, Client) {
-    let directory = serve_alone(json);
-    let mut client = Client::connect(directory.addr());
+    let (directory, mut client) = serve(json);
     let members: Vec<String> = (0..count).map(|i| format!("cn=Person {i},ou=Dynamic,o=Intranet")).collect();
     let members: Vec<&str> = members.iter().map(String::as_str).collect();
     let attributes =
@@ -31,54 +19,28 @@ fn with_group(json: &str, count: usize) -> (Running, Client) {
 
 #[test]
 fn a_search_without_paging_ends_after_a_thousand_entries() {
-    let (_directory, mut client) = with_people(AD, 1_001);
-    let one = Search { scope: Scope::One, ..Search::default() };
-    let (found, done) = client.search(&one);
-    assert_eq!((found.len(), done.code), (1_000, ResultCode::SIZE_LIMIT_EXCEEDED));
+    let search = |client: &mut Client, size_limit| {
+        let search = Search { scope: Scope::One, size_limit, ..Search::default() };
+        let (entries, done) = client.search(&search);
+        (entries.len(), done.code)
+    };
+    let (_directory, mut client) = serve_people(AD, 1_001);
+    assert_eq!(search(&mut client, 0), (1_000, ResultCode::SIZE_LIMIT_EXCEEDED));
     // A larger size limit of the client has no effect; a smaller one has.
-    let (found, _) = client.search(&Search { size_limit: 5_000, scope: Scope::One, ..Search::default() });
-    assert_eq!(found.len(), 1_000);
-    let (found, _) = client.search(&Search { size_limit: 7, scope: Scope::One, ..Search::default() });
-    assert_eq!(found.len(), 7);
-
-    let (_directory, mut client) = with_people("{}", 1_001);
-    let (found, done) = client.search(&one);
-    assert_eq!((found.len(), done.code), (1_001, ResultCode::SUCCESS));
-}
-
-#[test]
-fn a_search_that_matches_exactly_a_thousand_entries_succeeds() {
-    let (_directory, mut client) = with_people(AD, 1_000);
-    let (found, done) = client.search(&Search { scope: Scope::One, ..Search::default() });
-    assert_eq!((found.len(), done.code), (1_000, ResultCode::SUCCESS));
+    assert_eq!(search(&mut client, 5_000).0, 1_000);
+    assert_eq!(search(&mut client, 7).0, 7);
+    client.delete("cn=Person 0,ou=Dynamic,o=Intranet");
+    assert_eq!(search(&mut client, 0), (1_000, ResultCode::SUCCESS));
+    let (_directory, mut client) = serve_people("{}", 1_001);
+    assert_eq!(search(&mut client, 0), (1_001, ResultCode::SUCCESS));
 }
 
 #[test]
 fn a_page_has_at_most_a_thousand_entries_whatever_size_is_requested() {
-    let (_directory, mut client) = with_people(AD, 2_100);
+    let (_directory, mut client) = serve_people(AD, 2_099);
     for size in [5_000, 0] {
-        let (mut cookie, mut pages) = (Vec::new(), Vec::new());
-        loop {
-            let mut value = Vec::new();
-            PagedResults { size: if pages.is_empty() { size } else { 5_000 }, cookie: &cookie }
-                .encode(&mut value);
-            let mut controls = Vec::new();
-            write_control(
-                &mut controls,
-                &Control { oid: oid::PAGED_RESULTS, critical: true, value: Some(&value) },
-            );
-            let (found, done) = client.search(&Search { scope: Scope::One, controls, ..Search::default() });
-            assert_eq!(done.code, ResultCode::SUCCESS);
-            pages.push(found.len());
-            let (_, answer) = &done.controls[0];
-            let mut fields = ber::Reader::new(answer).sequence().unwrap();
-            let _ = fields.integer(ber::tag::INTEGER).unwrap();
-            cookie = fields.octets().unwrap().to_vec();
-            if cookie.is_empty() {
-                break;
-            }
-        }
-        assert_eq!(pages, [1_000, 1_000, 100]);
+        let pages = client.pages(size, 5_000);
+        assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [1_000, 1_000, 100]);
     }
 }
 
@@ -86,21 +48,21 @@ fn a_page_has_at_most_a_thousand_entries_whatever_size_is_requested() {
 fn more_than_1500_values_are_returned_in_ranges() {
     let (_directory, mut client) = with_group(AD, 3_200);
     let mut ask = |attributes: &[&str]| {
-        let (mut found, done) =
+        let (mut entries, done) =
             client.search(&Search { base: GROUP, scope: Scope::Base, attributes, ..Search::default() });
         assert_eq!(done.code, ResultCode::SUCCESS);
-        found.remove(0)
+        entries.remove(0)
     };
     // The search requests all attributes, or only the attribute with ranges.
     for attributes in [&[][..], &["member"], &["*"]] {
-        let found = ask(attributes);
-        let first = found.values("member;range=0-1499");
+        let entries = ask(attributes);
+        let first = entries.values("member;range=0-1499");
         assert_eq!((first.len(), first[1_499]), (1_500, "cn=Person 1499,ou=Dynamic,o=Intranet"));
-        assert!(found.values("member").is_empty());
+        assert!(entries.values("member").is_empty());
     }
-    let found = ask(&["member;range=1500-*"]);
-    assert_eq!(found.names(), ["member;range=1500-2999"]);
-    assert_eq!(found.values("member;range=1500-2999")[0], "cn=Person 1500,ou=Dynamic,o=Intranet");
+    let entries = ask(&["member;range=1500-*"]);
+    assert_eq!(entries.names(), ["member;range=1500-2999"]);
+    assert_eq!(entries.values("member;range=1500-2999")[0], "cn=Person 1500,ou=Dynamic,o=Intranet");
     assert_eq!(ask(&["cn", "member;range=3000-4499"]).values("member;range=3000-*").len(), 200);
     assert_eq!(ask(&["member;range=10-19"]).values("member;range=10-19").len(), 10);
     assert!(ask(&["member;range=3200-*"]).names().is_empty());
@@ -117,8 +79,7 @@ fn values_are_returned_in_ranges_only_by_profile_ad_and_only_beyond_1500() {
 
 #[test]
 fn a_password_can_only_be_set_over_tls() {
-    let directory = serve_alone(r#"{"profile": "ad", "tls": {"start": true}}"#);
-    let mut clear = Client::connect(directory.addr());
+    let (directory, mut clear) = serve(r#"{"profile": "ad", "tls": {"start": true}}"#);
     let name = "cn=A,ou=Dynamic,o=Intranet";
     let user = [("objectClass", &["user"][..]), ("cn", &["A"][..])];
     let with_password = [user[0], user[1], ("UnicodePwd", &["\"\0p\0\"\0"][..])];

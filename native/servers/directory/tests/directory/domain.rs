@@ -1,6 +1,6 @@
 //! A domain as Active Directory clients see it; the profile `ad` serves it.
 
-use crate::common::{Client, Found, Search, config, filter};
+use crate::common::{Attributes, Client, Entry, Search, filter, serve_suffix};
 use directory::Running;
 use wire::ldap::{ResultCode, Scope, filter_text};
 
@@ -14,15 +14,14 @@ const IN_CHAIN: &str = "1.2.840.113556.1.4.1941";
 /// Twelve people, the three groups `staff`, `admins` and `root`, of which each is a member of another, and a
 /// group with one member.
 fn serve(profile: &str) -> (Running, Client) {
-    let json = format!(r#"{{"profile": "{profile}", "suffix": "{SUFFIX}"}}"#);
-    let directory = directory::start(config(&json), None).unwrap();
-    let mut client = Client::connect(directory.addr());
+    let (directory, mut client) =
+        serve_suffix(&format!(r#"{{"profile": "{profile}", "suffix": "{SUFFIX}"}}"#));
     client.add(BASE, &[("objectClass", &["organizationalUnit"]), ("ou", &["people"])]);
     for i in 0..12 {
         let (name, login) = (format!("Person {i}"), format!("user.{i}"));
         let principal = format!("{login}@example.com");
         let control = if i == 11 { "514" } else { "512" };
-        let attributes: &[(&str, &[&str])] = &[
+        let attributes: Attributes<'_> = &[
             ("objectClass", &["top", "person", "organizationalPerson", "user"]),
             ("cn", &[&name]),
             ("sAMAccountName", &[&login]),
@@ -40,7 +39,7 @@ fn serve(profile: &str) -> (Running, Client) {
         ("single", vec![person(5)]),
     ] {
         let members: Vec<&str> = members.iter().map(String::as_str).collect();
-        let attributes: &[(&str, &[&str])] = &[
+        let attributes: Attributes<'_> = &[
             ("objectClass", &["top", "group"]),
             ("cn", &[name]),
             ("sAMAccountName", &[name]),
@@ -63,7 +62,7 @@ fn text(filter_of: &str) -> Vec<u8> {
     filter(|out| filter_text::parse(filter_of, out).unwrap())
 }
 
-fn entries(client: &mut Client, filter_of: &str, attributes: &[&str]) -> Vec<Found> {
+fn entries(client: &mut Client, filter_of: &str, attributes: &[&str]) -> Vec<Entry> {
     let search = Search { base: SUFFIX, filter: text(filter_of), attributes, ..Search::default() };
     let (entries, done) = client.search(&search);
     assert_eq!(done.code, ResultCode::SUCCESS, "{filter_of}: {}", done.diagnostic);
@@ -76,7 +75,7 @@ fn names(client: &mut Client, filter_of: &str) -> Vec<String> {
     entries.iter().map(|entry| entry.dn.split([',', '=']).nth(1).unwrap().to_owned()).collect()
 }
 
-fn the_entry(client: &mut Client, filter_of: &str, attributes: &[&str]) -> Found {
+fn the_entry(client: &mut Client, filter_of: &str, attributes: &[&str]) -> Entry {
     let mut entries = entries(client, filter_of, attributes);
     assert_eq!(entries.len(), 1, "{filter_of}");
     entries.remove(0)
@@ -88,45 +87,31 @@ fn the_root_dse_identifies_an_active_directory() {
         let search = Search { base: "", scope: Scope::Base, attributes, ..Search::default() };
         client.search(&search).0.remove(0)
     };
-    let asked = &["defaultNamingContext", "supportedCapabilities"][..];
+    let requested = &["defaultNamingContext", "supportedCapabilities"][..];
     let (_directory, mut client) = serve("ad");
-    for attributes in [asked, &["+"]] {
+    for attributes in [requested, &["+"]] {
         let root = root(&mut client, attributes);
         assert_eq!(root.values("defaultNamingContext"), [SUFFIX]);
         assert!(root.values("supportedCapabilities").contains(&"1.2.840.113556.1.4.800"));
     }
     let (_directory, mut client) = serve("person");
-    assert!(root(&mut client, asked).names().is_empty());
+    assert!(root(&mut client, requested).names().is_empty());
 }
 
 #[test]
 fn entries_have_the_constructed_attributes_of_a_domain_controller() {
     let (_directory, mut client) = serve("ad");
-    for attributes in [
-        &[][..],
-        &["*"],
-        &[
-            "memberOf",
-            "objectGUID",
-            "objectSid",
-            "objectCategory",
-            "primaryGroupID",
-            "distinguishedName",
-            "sAMAccountType",
-            "whenCreated",
-            "whenChanged",
-        ],
-    ] {
+    let single = ["objectGUID", "objectSid", "whenCreated", "whenChanged"];
+    let more = ["memberOf", "objectCategory", "primaryGroupID", "distinguishedName", "sAMAccountType"];
+    for attributes in [&[][..], &["*"], &[&single[..], &more].concat()] {
         let entry = the_entry(&mut client, "(sAMAccountName=USER.0)", attributes);
         assert_eq!(entry.values("distinguishedName"), [person(0)]);
         assert_eq!(entry.values("memberOf"), [group("staff")]);
         assert_eq!(entry.values("primaryGroupID"), ["513"]);
         assert_eq!(entry.values("sAMAccountType"), ["805306368"]);
-        assert_eq!(
-            entry.values("objectCategory"),
-            ["CN=Person,CN=Schema,CN=Configuration,dc=example,dc=com"]
-        );
-        for name in ["objectGUID", "objectSid", "whenCreated", "whenChanged"] {
+        let category = "CN=Person,CN=Schema,CN=Configuration,dc=example,dc=com";
+        assert_eq!(entry.values("objectCategory"), [category]);
+        for name in single {
             assert_eq!(entry.values(name).len(), 1, "{name} of {attributes:?}");
         }
     }
@@ -146,22 +131,17 @@ fn entries_have_the_constructed_attributes_of_a_domain_controller() {
 fn object_guid_encodes_the_uuid_and_object_sid_contains_the_domain() {
     let (_directory, mut client) = serve("ad");
     let raw = |client: &mut Client, filter_of: &str, name: &str| {
-        let id = client.next_id();
-        let mut out = Vec::new();
-        Search { base: SUFFIX, filter: text(filter_of), attributes: &[name], ..Search::default() }
-            .write(&mut out, id);
-        client.send(&out);
+        let search =
+            Search { base: SUFFIX, filter: text(filter_of), attributes: &[name], ..Search::default() };
+        client.send(&search.message(1));
         let message = client.raw().unwrap();
         client.done();
         message
     };
     // The binary values are at the end of the message.
     let uuid = the_entry(&mut client, "(cn=Person 3)", &["entryUUID"]).values("entryUUID")[0].to_owned();
-    let digits: Vec<u8> = uuid.bytes().filter(|byte| *byte != b'-').collect();
-    let uuid: Vec<u8> = digits
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
-        .collect();
+    let digits = uuid.replace('-', "");
+    let uuid: Vec<u8> = (0..16).map(|at| u8::from_str_radix(&digits[2 * at..][..2], 16).unwrap()).collect();
     let guid = raw(&mut client, "(cn=Person 3)", "objectGUID");
     let guid = &guid[guid.len() - 16..];
     // The first three fields begin with the lowest byte (MS-DTYP section 2.3.4.2).
@@ -222,16 +202,11 @@ fn bit_rules_test_the_bits_of_an_integer() {
         }
         // A value that is not a number has no bits.
         assert!(names(&mut client, &format!("(cn:{ALL_BITS}:=0)")).is_empty());
+        // The type of a security group (MS-ADTS section 2.2.12) is negative, in two's complement.
+        let security = client.modify(&group("single"), &[(2, "groupType", &["-2147483646"])]);
+        assert_eq!(security.code, ResultCode::SUCCESS);
+        assert_eq!(names(&mut client, &format!("(groupType:{ALL_BITS}:=2147483648)")), ["single"]);
     }
-}
-
-#[test]
-fn bit_rules_read_negative_integers_as_twos_complement() {
-    let (_directory, mut client) = serve("ad");
-    // A security group of the domain (MS-ADTS section 2.2.12).
-    let security = client.modify(&group("single"), &[(2, "groupType", &["-2147483646"])]);
-    assert_eq!(security.code, ResultCode::SUCCESS);
-    assert_eq!(names(&mut client, &format!("(groupType:{ALL_BITS}:=2147483648)")), ["single"]);
 }
 
 #[test]
@@ -318,11 +293,8 @@ fn unknown_attribute_names_in_requests_are_listed_once() {
     let (directory, mut client) = serve("ad");
     for _ in 0..2 {
         names(&mut client, "(&(msDS-Made=x)(!(cn:1.2.3.4:=x))(cn:caseIgnoreMatch:=x)(!(cn=*)))");
-        entries(
-            &mut client,
-            "(cn=x)",
-            &["pwdLastSet", "PWDLASTSET", "cn", "*", "+", "1.1", "member;range=0-*"],
-        );
+        let attributes = ["pwdLastSet", "PWDLASTSET", "cn", "*", "+", "1.1", "member;range=0-*"];
+        entries(&mut client, "(cn=x)", &attributes);
     }
     let expected = ["attribute msDS-Made", "matching rule 1.2.3.4", "attribute pwdLastSet"];
     assert_eq!(directory.unknown_names(), expected);

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::common::{Client, Search, filter};
+use crate::common::{Attributes, Client, Entry, Search, config, eventually, filter, serve_suffix};
 use directory::{Ahead, Clock, Running};
 use wire::ber::{self, Reader, tag};
 use wire::ldap::filter as f;
-use wire::ldap::request::write_refresh_value;
+use wire::ldap::request::{write_add, write_attribute, write_refresh_value};
 use wire::ldap::{ResultCode, Scope, oid};
 
 const ANN: &str = "c=-,o=Microsoft,cn=ann@example.com,objectClass=rtPerson";
@@ -14,13 +14,20 @@ const STORED: &str = "cn=ann@example.com,ou=Dynamic,o=Intranet";
 
 fn serve(json: &str) -> (Running, Client, Ahead) {
     let (clock, ahead) = Clock::adjustable();
-    let directory = directory::start_with(crate::common::config(json), None, None, clock).unwrap();
+    let directory = directory::start_with(config(json), None, None, clock).unwrap();
     let client = Client::connect(directory.addr());
     (directory, client, ahead)
 }
 
 fn ils() -> (Running, Client, Ahead) {
     serve(r#"{"profile": "ils"}"#)
+}
+
+/// An ILS at which Ann is registered.
+fn registered() -> (Running, Client, Ahead) {
+    let (directory, mut client, ahead) = ils();
+    assert_eq!(register(&mut client), ResultCode::SUCCESS);
+    (directory, client, ahead)
 }
 
 fn register(client: &mut Client) -> ResultCode {
@@ -48,7 +55,7 @@ fn register(client: &mut Client) -> ResultCode {
         .code
 }
 
-fn find(client: &mut Client, base: &str, name: &str, sttl: Option<&str>) -> Vec<crate::common::Found> {
+fn find(client: &mut Client, base: &str, name: &str, sttl: Option<&str>) -> Vec<Entry> {
     let filter = filter(|out| {
         f::write_and(out, |out| {
             f::write_equality(out, b"objectClass", b"rtPerson");
@@ -58,9 +65,13 @@ fn find(client: &mut Client, base: &str, name: &str, sttl: Option<&str>) -> Vec<
             }
         });
     });
-    let (found, done) = client.search(&Search { base, scope: Scope::Base, filter, ..Search::default() });
+    let (entries, done) = client.search(&Search { base, scope: Scope::Base, filter, ..Search::default() });
     assert_eq!(done.code, ResultCode::SUCCESS);
-    found
+    entries
+}
+
+fn find_ann(client: &mut Client, sttl: Option<&str>) -> Vec<Entry> {
+    find(client, "objectClass=rtPerson", "ann@example.com", sttl)
 }
 
 #[test]
@@ -79,23 +90,22 @@ fn an_ils_user_registers_announces_an_application_and_unregisters() {
     assert_eq!(client.modify(ANN, announced).code, ResultCode::SUCCESS);
     // A repeated announcement is no error; it updates the application.
     assert_eq!(client.modify(ANN, announced).code, ResultCode::SUCCESS);
-    let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", None);
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].dn, ANN);
-    assert_eq!(found[0].values("sPort"), ["1503", "1720"]);
+    let entries = find_ann(&mut client, None);
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].dn, ANN);
+    assert_eq!(entries[0].values("sPort"), ["1503", "1720"]);
     let removed: &[(u8, &str, &[&str])] =
         &[(0, "smodop", &["1"]), (0, "sappid", &["ms-netmeeting"]), (0, "sport", &["1503", "1720"])];
     assert_eq!(client.modify(ANN, removed).code, ResultCode::SUCCESS);
-    let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", None);
-    assert!(found[0].values("sPort").is_empty());
+    let entries = find_ann(&mut client, None);
+    assert!(entries[0].values("sPort").is_empty());
     assert_eq!(client.delete(ANN).code, ResultCode::SUCCESS);
-    assert!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).is_empty());
+    assert!(find_ann(&mut client, None).is_empty());
 }
 
 #[test]
 fn a_user_has_two_names_and_is_returned_under_the_requested_name() {
-    let (_directory, mut client, _) = ils();
-    register(&mut client);
+    let (_directory, mut client, _) = registered();
     let mut dn = |base| {
         let filter = filter(|out| f::write_present(out, b"cn"));
         let search = Search { base, scope: Scope::Base, filter, ..Search::default() };
@@ -112,66 +122,61 @@ fn a_user_has_two_names_and_is_returned_under_the_requested_name() {
 
 #[test]
 fn a_percent_sign_lists_all_users_in_any_scope() {
-    let (_directory, mut client, _) = ils();
-    register(&mut client);
+    let (_directory, mut client, _) = registered();
     client.add("cn=bob@example.com,objectClass=rtPerson", &[("cn", &["bob@example.com"])]);
     assert_eq!(find(&mut client, "objectClass=rtPerson", "%", None).len(), 2);
     assert_eq!(find(&mut client, "ou=Dynamic,o=Intranet", "%", None).len(), 2);
     assert_eq!(find(&mut client, "objectClass=rtPerson", "bob%", None).len(), 1);
     // A search for the container itself still works.
     let container = Search { base: "ou=Dynamic,o=Intranet", scope: Scope::Base, ..Search::default() };
-    let (found, _) = client.search(&container);
-    assert_eq!((found.len(), found[0].dn.as_str()), (1, "ou=Dynamic,o=Intranet"));
+    let (entries, _) = client.search(&container);
+    assert_eq!((entries.len(), entries[0].dn.as_str()), (1, "ou=Dynamic,o=Intranet"));
 }
 
 #[test]
 fn returned_attributes_have_the_requested_names_and_order() {
-    let (_directory, mut client, _) = ils();
-    register(&mut client);
+    let (_directory, mut client, _) = registered();
     let search = Search {
         base: ANN,
         scope: Scope::Base,
         attributes: &["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"],
         ..Search::default()
     };
-    let (found, _) = client.search(&search);
-    assert_eq!(found[0].names(), ["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"]);
-    assert_eq!(found[0].values("SIPADDRESS"), ["1613317642"]);
+    let (entries, _) = client.search(&search);
+    assert_eq!(entries[0].names(), ["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"]);
+    assert_eq!(entries[0].values("SIPADDRESS"), ["1613317642"]);
 }
 
 #[test]
 fn a_user_without_a_refresh_expires_after_ten_minutes_and_not_before() {
-    let (_directory, mut client, ahead) = ils();
-    register(&mut client);
+    let (_directory, mut client, ahead) = registered();
     ahead.advance(Duration::from_secs(598));
-    assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).len(), 1);
+    assert_eq!(find_ann(&mut client, None).len(), 1);
     ahead.advance(Duration::from_secs(3));
-    assert!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).is_empty());
+    assert!(find_ann(&mut client, None).is_empty());
     assert_eq!(register(&mut client), ResultCode::SUCCESS, "a user that is gone can register again");
 }
 
 #[test]
 fn a_search_with_sttl_refreshes_a_user() {
-    let (_directory, mut client, ahead) = ils();
-    register(&mut client);
+    let (_directory, mut client, ahead) = registered();
     for _ in 0..5 {
         ahead.advance(Duration::from_secs(500));
-        let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("10"));
-        assert_eq!((found.len(), found[0].dn.as_str()), (1, ANN));
+        let entries = find_ann(&mut client, Some("10"));
+        assert_eq!((entries.len(), entries[0].dn.as_str()), (1, ANN));
     }
     // The user now expires after one minute, instead of after the remainder of the ten minutes.
-    assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("1")).len(), 1);
+    assert_eq!(find_ann(&mut client, Some("1")).len(), 1);
     ahead.advance(Duration::from_secs(58));
-    assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).len(), 1);
+    assert_eq!(find_ann(&mut client, None).len(), 1);
     ahead.advance(Duration::from_secs(3));
-    let found = find(&mut client, "objectClass=rtPerson", "ann@example.com", Some("10"));
-    assert!(found.is_empty(), "none found means: register again");
+    let entries = find_ann(&mut client, Some("10"));
+    assert!(entries.is_empty(), "none found means: register again");
 }
 
 #[test]
 fn a_search_with_a_wildcard_refreshes_no_user() {
-    let (_directory, mut client, ahead) = ils();
-    register(&mut client);
+    let (_directory, mut client, ahead) = registered();
     ahead.advance(Duration::from_secs(500));
     assert_eq!(find(&mut client, "objectClass=rtPerson", "%", Some("10")).len(), 1);
     ahead.advance(Duration::from_secs(200));
@@ -184,12 +189,20 @@ fn entry_ttl(client: &mut Client) -> u32 {
 }
 
 #[test]
-fn the_ttl_is_read_in_seconds_and_set_in_seconds_or_minutes() {
-    let (_directory, mut client, ahead) = ils();
-    register(&mut client);
+fn the_ttl_is_in_seconds_as_entry_ttl_and_in_minutes_as_sttl() {
+    let (_directory, mut client, ahead) = registered();
+    let minutes = |client: &mut Client| {
+        let attributes = &["cn", "sTTL"];
+        let (entries, _) =
+            client.search(&Search { base: ANN, scope: Scope::Base, attributes, ..Search::default() });
+        assert_eq!(entries[0].names(), attributes);
+        entries[0].values("sTTL")[0].to_owned()
+    };
     assert!((595..=600).contains(&entry_ttl(&mut client)));
-    ahead.advance(Duration::from_secs(100));
-    assert!((495..=500).contains(&entry_ttl(&mut client)));
+    assert_eq!(minutes(&mut client), "10");
+    ahead.advance(Duration::from_secs(90));
+    assert!((505..=510).contains(&entry_ttl(&mut client)));
+    assert_eq!(minutes(&mut client), "9");
     assert_eq!(client.modify(STORED, &[(2, "entryTTL", &["1000"])]).code, ResultCode::SUCCESS);
     assert!((995..=1000).contains(&entry_ttl(&mut client)));
     assert_eq!(client.modify(ANN, &[(2, "sttl", &["2"])]).code, ResultCode::SUCCESS);
@@ -197,30 +210,14 @@ fn the_ttl_is_read_in_seconds_and_set_in_seconds_or_minutes() {
 }
 
 #[test]
-fn the_remaining_ttl_is_returned_in_minutes_as_sttl() {
-    let (_directory, mut client, ahead) = ils();
-    register(&mut client);
-    let mut minutes = || {
-        let attributes = &["cn", "sTTL"];
-        let (found, _) =
-            client.search(&Search { base: ANN, scope: Scope::Base, attributes, ..Search::default() });
-        assert_eq!(found[0].names(), ["cn", "sTTL"]);
-        found[0].values("sTTL")[0].to_owned()
-    };
-    assert_eq!(minutes(), "10");
-    ahead.advance(Duration::from_secs(90));
-    assert_eq!(minutes(), "9");
-}
-
-#[test]
 fn a_registration_may_set_its_ttl() {
     let (_directory, mut client, _) = ils();
-    let attributes: &[(&str, &[&str])] = &[("cn", &["ann@example.com"]), ("sttl", &["30"])];
-    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    let added = client.add(ANN, &[("cn", &["ann@example.com"]), ("sttl", &["30"])]);
+    assert_eq!(added.code, ResultCode::SUCCESS);
     assert!((1795..=1800).contains(&entry_ttl(&mut client)));
 }
 
-const DYNAMIC: &[(&str, &[&str])] =
+const DYNAMIC: Attributes<'_> =
     &[("objectClass", &["person", "dynamicObject"]), ("cn", &["Ann"]), ("sn", &["A"]), ("entryTtl", &["60"])];
 
 #[test]
@@ -228,21 +225,20 @@ fn dynamic_entries_are_refreshed_in_every_profile() {
     let (_directory, mut client, ahead) = serve("{}");
     let ann = "cn=Ann,o=Intranet";
     assert_eq!(client.add(ann, DYNAMIC).code, ResultCode::SUCCESS);
-    let there = |client: &mut Client| {
+    let exists = |client: &mut Client| {
         client.search(&Search { base: ann, scope: Scope::Base, ..Search::default() }).0.len() == 1
     };
     ahead.advance(Duration::from_secs(50));
-    let mut value = Vec::new();
-    write_refresh_value(&mut value, ann.as_bytes(), 90);
+    let value = filter(|out| write_refresh_value(out, ann.as_bytes(), 90));
     let answer = client.extended(oid::REFRESH, Some(&value));
     assert_eq!((answer.code, answer.name.as_deref()), (ResultCode::SUCCESS, Some(oid::REFRESH)));
     let response = answer.value.unwrap();
     let mut fields = Reader::new(&response).sequence().unwrap();
     assert_eq!(fields.integer(tag::context(1)), Ok(90));
     ahead.advance(Duration::from_secs(88));
-    assert!(there(&mut client));
+    assert!(exists(&mut client));
     ahead.advance(Duration::from_secs(3));
-    assert!(!there(&mut client));
+    assert!(!exists(&mut client));
     let late = client.extended(oid::REFRESH, Some(&value));
     assert_eq!(late.code, ResultCode::NO_SUCH_OBJECT);
 }
@@ -250,80 +246,67 @@ fn dynamic_entries_are_refreshed_in_every_profile() {
 #[test]
 fn an_invalid_refresh_is_refused() {
     let (_directory, mut client, _) = serve("{}");
-    let mut value = Vec::new();
-    write_refresh_value(&mut value, b"o=Intranet", 90);
-    let answer = client.extended(oid::REFRESH, Some(&value));
-    assert_eq!(answer.code, ResultCode::OBJECT_CLASS_VIOLATION, "{answer:?}");
-    assert_eq!(client.extended(oid::REFRESH, None).code, ResultCode::PROTOCOL_ERROR);
-    let mut zero = Vec::new();
-    ber::write_nested(&mut zero, tag::SEQUENCE, |out| {
-        ber::write_element(out, tag::context(0), b"o=Intranet");
-        ber::write_integer(out, tag::context(1), 0);
-    });
-    assert_eq!(client.extended(oid::REFRESH, Some(&zero)).code, ResultCode::PROTOCOL_ERROR);
+    let refresh = |ttl_s| filter(|out| write_refresh_value(out, b"o=Intranet", ttl_s));
+    for (value, code) in [
+        (Some(refresh(90)), ResultCode::OBJECT_CLASS_VIOLATION),
+        (Some(refresh(0)), ResultCode::PROTOCOL_ERROR),
+        (None, ResultCode::PROTOCOL_ERROR),
+    ] {
+        let answer = client.extended(oid::REFRESH, value.as_deref());
+        assert_eq!(answer.code, code, "{value:?}: {answer:?}");
+    }
 }
 
 #[test]
 fn a_server_that_uses_the_system_clock_removes_an_expired_entry() {
-    let directory = directory::start(crate::common::config("{}"), None).unwrap();
-    let mut client = Client::connect(directory.addr());
-    let mut attributes = DYNAMIC.to_vec();
-    attributes[3] = ("entryTtl", &["2"]);
+    let (directory, mut client) = serve_suffix("{}");
+    let attributes = [&DYNAMIC[..3], &[("entryTtl", &["2"])]].concat();
     assert_eq!(client.add("cn=Ann,o=Intranet", &attributes).code, ResultCode::SUCCESS);
     let entries = directory.stats().entries;
     std::thread::sleep(Duration::from_millis(900));
     assert_eq!(directory.stats().entries, entries);
     // The server removes the entry; it does not merely hide the entry.
-    assert!(crate::common::eventually(|| directory.stats().served.expired == 1));
+    assert!(eventually(|| directory.stats().served.expired == 1));
     assert_eq!(directory.stats().entries, entries - 1);
 }
 
 #[test]
 fn latin_1_text_of_old_clients_is_accepted() {
     let (_directory, mut client, _) = ils();
-    let mut out = Vec::new();
-    wire::ldap::request::write_add(&mut out, 30, b"cn=bj\xf6rn,objectClass=rtPerson", |out| {
-        ber::write_nested(out, tag::SEQUENCE, |out| {
-            wire::ldap::request::write_attribute(out, b"cn", [&b"bj\xf6rn"[..]]);
-            wire::ldap::request::write_attribute(out, b"location", [&b"Malm\xf6"[..]]);
+    let added = client.request(|out| {
+        write_add(out, 30, b"cn=bj\xf6rn,objectClass=rtPerson", |out| {
+            ber::write_nested(out, tag::SEQUENCE, |out| {
+                write_attribute(out, b"cn", [&b"bj\xf6rn"[..]]);
+                write_attribute(out, b"location", [&b"Malm\xf6"[..]]);
+            });
         });
     });
-    assert_eq!(client.request(|bytes| bytes.extend_from_slice(&out)).code, ResultCode::SUCCESS);
-    let everyone = Search {
-        base: "objectClass=rtPerson",
-        filter: filter(|out| f::write_equality(out, b"cn", b"%")),
-        ..Search::default()
-    };
-    let mut request = Vec::new();
-    everyone.write(&mut request, 31);
-    client.send(&request);
+    assert_eq!(added.code, ResultCode::SUCCESS);
+    let filter = filter(|out| f::write_equality(out, b"cn", b"BJ\xf6rn"));
+    client.send(&Search { base: "objectClass=rtPerson", filter, ..Search::default() }.message(31));
     let entry = client.raw().unwrap();
-    assert!(entry.windows(5).any(|bytes| bytes == b"Malm\xf6"));
+    for value in [&b"bj\xf6rn"[..], b"Malm\xf6"] {
+        assert!(entry.windows(value.len()).any(|bytes| bytes == value));
+    }
 }
 
 #[test]
 fn empty_values_sent_by_a_1997_client_are_dropped() {
     let (_directory, mut client, _) = ils();
-    let attributes: &[(&str, &[&str])] = &[
-        ("objectClass", &["RTPerson"]),
+    let attributes: Attributes<'_> = &[
+        ("objectClass", &[""]),
         ("cn", &["ann@example.com"]),
         ("comment", &[""]),
         ("sn", &["", "A"]),
+        ("entryTtl", &[""]),
+        ("sttl", &[""]),
     ];
-    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
-    let (found, _) = client.search(&Search { base: ANN, ..Search::default() });
-    assert_eq!((found[0].values("comment").len(), found[0].values("sn")), (0, vec!["A"]));
-}
-
-#[test]
-fn an_empty_class_and_an_empty_ttl_get_the_defaults_of_a_user() {
-    let (_directory, mut client, _) = ils();
-    let attributes: &[(&str, &[&str])] =
-        &[("objectClass", &[""]), ("cn", &["ann@example.com"]), ("entryTtl", &[""]), ("sttl", &[""])];
     let added = client.add(ANN, attributes);
     assert_eq!(added.code, ResultCode::SUCCESS, "{added:?}");
-    let search = Search { base: ANN, attributes: &["objectClass", "entryTtl"], ..Search::default() };
-    let found = client.search(&search).0;
-    assert!(found[0].values("objectClass").contains(&"dynamicObject"), "{found:?}");
-    assert!(!found[0].values("entryTtl").is_empty(), "{found:?}");
+    let attributes = &["objectClass", "comment", "sn", "entryTtl"];
+    let (entries, _) = client.search(&Search { base: ANN, attributes, ..Search::default() });
+    assert_eq!((entries[0].values("comment").len(), entries[0].values("sn")), (0, vec!["A"]));
+    // The class and the time to live are the defaults of a user.
+    assert!(entries[0].values("objectClass").contains(&"dynamicObject"), "{entries:?}");
+    assert!(!entries[0].values("entryTtl").is_empty(), "{entries:?}");
 }

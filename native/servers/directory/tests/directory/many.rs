@@ -2,10 +2,10 @@
 
 use std::thread;
 
-use crate::common::{Client, Search, eventually, lookup, serve_alone};
+use crate::common::{Client, Search, eventually, filter, lookup, search_for_all, serve};
 use directory::Running;
 use wire::ldap::ResultCode;
-use wire::ldap::request::{write_bind, write_unbind};
+use wire::ldap::request::write_unbind;
 
 fn no_client_is_left(directory: &Running) -> bool {
     let stats = directory.stats();
@@ -14,12 +14,11 @@ fn no_client_is_left(directory: &Running) -> bool {
 
 #[test]
 fn a_thousand_connections_are_served_concurrently() {
-    let directory = serve_alone(r#"{"threads": 2}"#);
+    let (directory, _) = serve(r#"{"threads": 2}"#);
     let mut clients: Vec<_> = (0..1000).map(|_| Client::connect(directory.addr())).collect();
     clients[0].add_person("Ann");
     for _ in 0..3 {
-        let mut request = Vec::new();
-        Search { filter: lookup("Ann"), ..Search::default() }.write(&mut request, 1);
+        let request = Search { filter: lookup("Ann"), ..Search::default() }.message(1);
         for client in &mut clients {
             client.send(&request);
         }
@@ -35,19 +34,14 @@ fn a_thousand_connections_are_served_concurrently() {
 
 #[test]
 fn thousands_of_connections_open_and_close() {
-    let directory = serve_alone("{}");
+    let (directory, _) = serve("{}");
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..500 {
                     let mut client = Client::connect(directory.addr());
-                    let mut out = Vec::new();
-                    write_bind(&mut out, 1, 3, b"", b"");
-                    client.send(&out);
-                    assert_eq!(client.done().code, ResultCode::SUCCESS);
-                    out.clear();
-                    write_unbind(&mut out, 2);
-                    client.send(&out);
+                    assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
+                    client.send(&filter(|out| write_unbind(out, 2)));
                     assert!(client.is_closed());
                 }
             });
@@ -62,11 +56,10 @@ fn thousands_of_connections_open_and_close() {
 
 #[test]
 fn clients_that_disconnect_within_a_request_leave_no_data_or_connection() {
-    let directory = serve_alone("{}");
+    let (directory, _) = serve("{}");
     for i in 0..300_usize {
         let mut client = Client::connect(directory.addr());
-        let mut out = Vec::new();
-        Search::default().write(&mut out, 1);
+        let out = search_for_all(1);
         client.send(&out[..i % out.len()]);
     }
     assert!(eventually(|| no_client_is_left(&directory)), "{:?}", directory.stats());

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use crate::common::{Client, Search, config, lookup};
+use crate::common::{Client, Search, config, lookup, serve_suffix, start};
 use people::{Pools, Population};
 use tempfile::NamedTempFile;
 use wire::ldap::{ResultCode, Scope};
@@ -29,10 +29,10 @@ fn file_of(setting: &str, text: &str) -> (NamedTempFile, String) {
 #[test]
 fn the_error_for_a_port_in_use_names_the_port_for_any_number_of_threads() {
     for threads in [1, 3] {
-        let first = directory::start(config(&format!(r#"{{"threads": {threads}}}"#)), None).unwrap();
+        let first = start(&format!(r#"{{"threads": {threads}}}"#));
         let port = first.addr().port();
-        for others in [1, 2] {
-            let message = refusal(&format!(r#"{{"port": {port}, "threads": {others}}}"#));
+        for more_threads in [1, 2] {
+            let message = refusal(&format!(r#"{{"port": {port}, "threads": {more_threads}}}"#));
             assert!(message.contains(&format!("127.0.0.1:{port} is in use")), "{message}");
         }
         drop(first);
@@ -56,6 +56,8 @@ fn invalid_settings_are_refused_with_a_remedy() {
             "connection_bytes is 1000000, which leaves no room for a search beside a message (message_bytes_after_bind is 4194304)",
         ),
         (r#"{"limits": {"entry_bytes": 16777216}}"#, "entry_bytes is 16777216"),
+        (r#"{"limits": {"name_bytes": 10000}}"#, "name_bytes cannot be 10000; it takes 1 to 8192"),
+        (r#"{"limits": {"filter_depth": 10000}}"#, "filter_depth cannot be 10000; it takes 1 to 64"),
         (r#"{"ldif": "/nowhere/at/all.ldif"}"#, "cannot read /nowhere/at/all.ldif"),
         (r#"{"schema": "/nowhere/at/all.schema"}"#, "cannot read /nowhere/at/all.schema"),
     ] {
@@ -96,8 +98,7 @@ fn types_and_classes_of_a_schema_file_are_published() {
         "# badges\nattributetype ( 1.3.6.1.4.1.99999.1 NAME 'badgeNumber' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 )\n\
          objectclass ( 1.3.6.1.4.1.99999.2 NAME 'badged' SUP top AUXILIARY MUST badgeNumber )\n",
     );
-    let directory = directory::start(config(&json), None).unwrap();
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve_suffix(&json);
     let search = Search {
         base: "cn=Subschema",
         scope: Scope::Base,
@@ -114,13 +115,13 @@ fn types_and_classes_of_a_schema_file_are_published() {
 #[test]
 fn an_ldif_file_is_served() {
     let (_file, json) = ldif(TREE);
-    let directory = directory::start(config(&json), None).unwrap();
+    let directory = start(&json);
     assert_eq!(directory.stats().entries, 3);
     let mut client = Client::connect(directory.addr());
     let base = "uid=ann,ou=people,dc=example,dc=com";
-    let (found, _) = client.search(&Search { base, scope: Scope::Base, ..Search::default() });
-    assert_eq!(found[0].values("sn"), ["\u{c4}nnvan"]);
-    assert!(found[0].values("userPassword").is_empty());
+    let (entries, _) = client.search(&Search { base, scope: Scope::Base, ..Search::default() });
+    assert_eq!(entries[0].values("sn"), ["\u{c4}nnvan"]);
+    assert!(entries[0].values("userPassword").is_empty());
     assert_eq!(client.bind(base, "secret").code, ResultCode::SUCCESS);
 }
 
@@ -142,8 +143,7 @@ entryid: 7
 ";
     let (_file, json) = ldif(text);
     let json = json.replace('{', r#"{"profile": "ad", "#);
-    let directory = directory::start(config(&json), None).unwrap();
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve_suffix(&json);
     let base = "cn=ann,dc=example,dc=com";
     let (entries, _) = client.search(&Search { base, scope: Scope::Base, ..Search::default() });
     assert_eq!(entries[0].values("objectSid").len(), 1);
@@ -154,10 +154,9 @@ entryid: 7
 fn an_ldif_file_with_another_suffix_adds_that_suffix() {
     let (file, _) = ldif(TREE);
     let json = format!(r#"{{"ldif": {:?}}}"#, file.path());
-    let directory = directory::start(config(&json), None).unwrap();
-    let mut client = Client::connect(directory.addr());
-    let (found, _) = client.search(&Search { base: "dc=example,dc=com", ..Search::default() });
-    assert_eq!(found.len(), 3);
+    let (_directory, mut client) = serve_suffix(&json);
+    let (entries, _) = client.search(&Search { base: "dc=example,dc=com", ..Search::default() });
+    assert_eq!(entries.len(), 3);
 }
 
 #[test]
@@ -208,10 +207,8 @@ fn the_served_entries_of_a_population_equal_the_generated_entries() {
         let (mut name, mut attributes) = (Vec::new(), Vec::new());
         people.write_name(i, &mut name);
         people.write_attributes(i, &mut attributes);
-        let mut request = Vec::new();
         let name = String::from_utf8(name).unwrap();
-        Search { filter: lookup(&name), ..Search::default() }.write(&mut request, 1);
-        client.send(&request);
+        client.send(&Search { filter: lookup(&name), ..Search::default() }.message(1));
         let entry = client.raw().unwrap();
         assert!(entry.ends_with(&attributes), "person {i} is answered byte by byte as it is made");
         assert_eq!(client.done().code, ResultCode::SUCCESS);
@@ -227,10 +224,10 @@ fn people_of_the_ils_profile_are_online_from_the_start_under_both_names() {
     people.write_name(42, &mut name);
     let name = String::from_utf8(name).unwrap();
     for base in ["objectClass=rtPerson", "ou=Dynamic,o=Intranet"] {
-        let (found, _) = client.search(&Search { base, filter: lookup(&name), ..Search::default() });
-        assert_eq!(found.len(), 1, "{base}");
-        assert_eq!(found[0].attributes.len(), people.attributes(42).len() + 1);
-        assert_eq!(found[0].values("objectClass"), ["top", "rtPerson"]);
+        let (entries, _) = client.search(&Search { base, filter: lookup(&name), ..Search::default() });
+        assert_eq!(entries.len(), 1, "{base}");
+        assert_eq!(entries[0].attributes.len(), people.attributes(42).len() + 1);
+        assert_eq!(entries[0].values("objectClass"), ["top", "rtPerson"]);
     }
 }
 
