@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, Message, Search, eventually, lookup, serve_alone, trusting};
+use crate::common::{Client, Message, Search, crowd, eventually, lookup, password_change, search_for_all};
+use crate::common::{serve, trusting};
 use directory::Running;
 use hashes::Hash;
 use rustix::process::setpriority_process;
-use wire::ber::{self, tag};
 use wire::ldap::{ResultCode, oid, request};
 
 const ANN: &str = "cn=Ann,ou=Dynamic,o=Intranet";
@@ -24,12 +24,15 @@ fn stored(hash: &str) -> String {
 }
 
 fn with_ann(json: &str, passwords: &[&str]) -> (Running, Client) {
-    let directory = serve_alone(json);
-    let mut client = Client::connect(directory.addr());
-    let attributes: &[(&str, &[&str])] =
-        &[("objectClass", &["RTPerson"]), ("cn", &["Ann"]), ("sn", &["A"]), ("userPassword", passwords)];
-    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    let (directory, mut client) = serve(json);
+    let added = client.add_person_with("Ann", &[("userPassword", passwords)]);
+    assert_eq!(added.code, ResultCode::SUCCESS);
     (directory, client)
+}
+
+/// The number of threads that hash passwords.
+fn hashing_threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1)
 }
 
 fn write_bind(out: &mut Vec<u8>, id: i32, password: &str) {
@@ -86,12 +89,10 @@ fn a_slow_bind_delays_only_later_requests_of_its_client() {
     let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
     let mut client = Client::connect(directory.addr());
     client.send(&bind_then_who_am_i());
-    client.stream.set_nonblocking(true).unwrap();
     // Alone on its processor, a lookup takes a thousandth of the time of the hash.
     let search = Search { filter: lookup("Ann"), ..Search::default() };
     assert_eq!(other.search(&search).0.len(), 1);
-    assert!(client.stream.peek(&mut [0]).is_err(), "the hash was over before a lookup");
-    client.stream.set_nonblocking(false).unwrap();
+    assert!(!client.has_answer(), "the hash was over before a lookup");
     is_ann(&mut client);
 }
 
@@ -108,38 +109,28 @@ fn requests_behind_a_bind_in_the_same_tls_record_are_answered() {
     request::write_extended(&mut out, 2, oid::START_TLS, None);
     plain.send(&out);
     assert_eq!((plain.done().code, plain.done().code), (ResultCode::SUCCESS, ResultCode::SUCCESS));
-    let mut stream = tls::Stream::new(plain.stream);
-    stream.connect(&trusting(&directory)).unwrap();
-    assert!(stream.shake().unwrap());
-    out.clear();
-    request::write_extended(&mut out, 3, oid::WHO_AM_I, None);
-    stream.write_all(&out).unwrap();
-    let mut room = [0; 200];
-    let count = stream.read_some(&mut room).unwrap();
-    assert!(!room[..count].windows(3).any(|part| part == b"dn:"));
+    let mut client = plain.over_tls(&trusting(&directory));
+    assert_eq!(client.extended(oid::WHO_AM_I, None).value.as_deref(), Some(&b""[..]));
 }
 
 #[test]
 fn an_old_password_with_a_slow_hash_is_checked_before_the_password_changes() {
     let (_directory, mut client) = with_ann("{}", &[&stored("argon2:1m:1")]);
     client.bind(ANN, PASSWORD);
-    let change = |old: &str, new: &str| {
-        let mut value = Vec::new();
-        ber::write_nested(&mut value, tag::SEQUENCE, |out| {
-            ber::write_element(out, tag::context(1), old.as_bytes());
-            ber::write_element(out, tag::context(2), new.as_bytes());
-        });
-        value
-    };
-    let mut ask = |old: &str, new: &str| client.extended(oid::PASSWORD_MODIFY, Some(&change(old, new)));
-    assert_eq!(ask("wrong", "new").code, ResultCode::UNWILLING_TO_PERFORM);
-    assert_eq!(ask(PASSWORD, &"x".repeat(1025)).code, ResultCode::ADMIN_LIMIT_EXCEEDED);
-    assert_eq!(ask(PASSWORD, "new").code, ResultCode::SUCCESS);
+    assert_eq!(
+        client.change_password(None, Some("wrong"), Some("new")).code,
+        ResultCode::UNWILLING_TO_PERFORM
+    );
+    assert_eq!(
+        client.change_password(None, Some(PASSWORD), Some(&"x".repeat(1025))).code,
+        ResultCode::ADMIN_LIMIT_EXCEEDED
+    );
+    assert_eq!(client.change_password(None, Some(PASSWORD), Some("new")).code, ResultCode::SUCCESS);
     assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS);
     assert_eq!(client.bind(ANN, "new").code, ResultCode::SUCCESS);
     // The server generates the new password.
     client.modify(ANN, &[(2, "userPassword", &[&stored("argon2:1m:1")])]);
-    assert!(client.extended(oid::PASSWORD_MODIFY, Some(&change(PASSWORD, ""))).value.is_some());
+    assert!(client.change_password(None, Some(PASSWORD), Some("")).value.is_some());
 }
 
 /// Otherwise an attacker with the old password could undo the change that is meant to exclude the attacker.
@@ -150,16 +141,12 @@ fn a_password_that_changes_while_it_is_checked_is_refused() {
     let (directory, mut other) = with_ann("{}", &[&value]);
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
-    let mut change = Vec::new();
-    ber::write_nested(&mut change, tag::SEQUENCE, |out| {
-        ber::write_element(out, tag::context(1), PASSWORD.as_bytes());
-        ber::write_element(out, tag::context(2), b"stolen");
-    });
+    let change = password_change(None, Some(PASSWORD), Some("stolen"));
     let (mut modify, mut bind) = (Vec::new(), Vec::new());
     request::write_extended(&mut modify, 7, oid::PASSWORD_MODIFY, Some(&change));
     write_bind(&mut bind, 8, PASSWORD);
-    let mut beside = |asked: &[u8], act: &mut dyn FnMut(&mut Client)| {
-        client.send(asked);
+    let mut beside = |request: &[u8], act: &mut dyn FnMut(&mut Client)| {
+        client.send(request);
         thread::sleep(Duration::from_millis(5));
         act(&mut other);
         client.done().code
@@ -184,18 +171,12 @@ fn a_password_that_changes_while_it_is_checked_is_refused() {
 /// next message.
 #[test]
 fn a_search_continues_while_its_connection_waits_for_a_bind() {
-    let directory = crate::common::crowd("{}");
+    let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
-    let attributes: &[(&str, &[&str])] =
-        &[("objectClass", &["person"]), ("cn", &["Ann"]), ("sn", &["A"]), ("userPassword", &[&stored(LONG)])];
-    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    client.add_person_with("Ann", &[("userPassword", &[&stored(LONG)])]);
     assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
-    let mut out = crate::common::search_for_all(5);
-    let mut value = Vec::new();
-    ber::write_nested(&mut value, tag::SEQUENCE, |out| {
-        ber::write_element(out, tag::context(1), PASSWORD.as_bytes());
-        ber::write_element(out, tag::context(2), b"new");
-    });
+    let mut out = search_for_all(5);
+    let value = password_change(None, Some(PASSWORD), Some("new"));
     request::write_extended(&mut out, 6, oid::PASSWORD_MODIFY, Some(&value));
     request::write_extended(&mut out, 7, oid::WHO_AM_I, None);
     client.send(&out);
@@ -210,6 +191,16 @@ fn a_search_continues_while_its_connection_waits_for_a_bind() {
     assert!(place(6) < place(7), "{answered:?}");
 }
 
+/// Sends a bind on each of many connections.
+fn send_many_binds(directory: &Running) -> Vec<Client> {
+    let mut out = Vec::new();
+    write_bind(&mut out, 1, PASSWORD);
+    let many = 30 * thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let mut clients: Vec<_> = (0..many).map(|_| Client::connect(directory.addr())).collect();
+    clients.iter_mut().for_each(|client| client.send(&out));
+    clients
+}
+
 /// If the slot were not freed, the last client would wait for the hashes of all disconnected clients.
 #[test]
 fn a_client_that_disconnects_frees_its_hashing_slot() {
@@ -217,13 +208,9 @@ fn a_client_that_disconnects_frees_its_hashing_slot() {
     let begun = Instant::now();
     assert_eq!(last.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
     let one = begun.elapsed();
-    let many = 30 * thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let (before, connected) = (directory.stats().served.binds, directory.stats().traffic.disconnections);
-    let clients: Vec<_> = (0..many).map(|_| Client::connect(directory.addr())).collect();
-    let mut out = Vec::new();
-    write_bind(&mut out, 1, PASSWORD);
-    clients.into_iter().for_each(|mut client| client.send(&out));
-    assert!(eventually(|| directory.stats().traffic.disconnections >= connected + many as u64));
+    let (before, gone) = (directory.stats().served.binds, directory.stats().traffic.disconnections);
+    let many = send_many_binds(&directory).len();
+    assert!(eventually(|| directory.stats().traffic.disconnections >= gone + many as u64));
     assert_eq!(directory.stats().served.binds - before, many as u64);
     let begun = Instant::now();
     assert_eq!(last.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
@@ -231,32 +218,18 @@ fn a_client_that_disconnects_frees_its_hashing_slot() {
     assert!(waited < 10 * one, "{waited:?} after {many} have gone, and {one:?} alone");
 }
 
-/// Connects from another address of this machine.
-fn from(address: u8, directory: &Running) -> Client {
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-    socket.bind(&std::net::SocketAddr::from(([127, 0, 0, address], 0)).into()).unwrap();
-    socket.connect(&directory.addr().into()).unwrap();
-    Client::of(socket.into())
-}
-
 /// Sends binds as `name` on six connections for each hashing thread; returns, per thread, how many binds are
 /// answered before a later login.
 fn answered_first(directory: &Running, name: &str, address: u8, other: &mut Client) -> usize {
     let mut out = Vec::new();
     request::write_bind(&mut out, 1, 3, name.as_bytes(), PASSWORD.as_bytes());
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1);
+    let threads = hashing_threads();
     let before = directory.stats().served.binds;
-    let mut clients: Vec<_> = (0..6 * threads).map(|_| from(address, directory)).collect();
+    let mut clients: Vec<_> = (0..6 * threads).map(|_| Client::connect_from(address, directory)).collect();
     clients.iter_mut().for_each(|client| client.send(&out));
     assert!(eventually(|| directory.stats().served.binds >= before + clients.len() as u64));
     assert_eq!(other.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
-    let is_answered = |client: &&mut Client| {
-        client.stream.set_nonblocking(true).unwrap();
-        let is_answered = client.stream.peek(&mut [0]).is_ok();
-        client.stream.set_nonblocking(false).unwrap();
-        is_answered
-    };
-    let answered = clients.iter_mut().filter(is_answered).count();
+    let answered = clients.iter().filter(|client| client.has_answer()).count();
     assert!(clients.iter_mut().all(|client| client.done().code == ResultCode::SUCCESS));
     answered / threads
 }
@@ -271,14 +244,9 @@ fn client_addresses_take_turns_at_hashing() {
 #[test]
 fn a_short_login_overtakes_the_longest_logins_of_its_address() {
     let (directory, mut other) = with_ann("{}", &[&stored("argon2:2m:1")]);
-    let planted: &[(&str, &[&str])] = &[
-        ("objectClass", &["RTPerson"]),
-        ("cn", &["Bob"]),
-        ("sn", &["B"]),
-        ("userPassword", &[&stored("argon2:8m:6")]),
-    ];
     let bob = "cn=Bob,ou=Dynamic,o=Intranet";
-    assert_eq!(other.add(bob, planted).code, ResultCode::SUCCESS);
+    let added = other.add_person_with("Bob", &[("userPassword", &[&stored("argon2:8m:6")])]);
+    assert_eq!(added.code, ResultCode::SUCCESS);
     let answered = answered_first(&directory, bob, 1, &mut other);
     assert!(answered < 4, "{answered} of 6");
 }
@@ -323,12 +291,8 @@ fn a_server_that_stops_does_not_wait_for_queued_hashes() {
     let begun = Instant::now();
     first.bind(ANN, PASSWORD);
     let one = begun.elapsed();
-    let mut out = Vec::new();
-    write_bind(&mut out, 1, PASSWORD);
-    let many = 30 * thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let mut clients: Vec<_> = (0..many).map(|_| Client::connect(directory.addr())).collect();
-    clients.iter_mut().for_each(|client| client.send(&out));
-    assert!(eventually(|| directory.stats().served.binds > many as u64));
+    let mut clients = send_many_binds(&directory);
+    assert!(eventually(|| directory.stats().served.binds > clients.len() as u64));
     let begun = Instant::now();
     drop(directory);
     assert!(begun.elapsed() < 10 * one, "{:?} to stop, {one:?} for a hash", begun.elapsed());
@@ -341,7 +305,7 @@ fn a_server_that_stops_does_not_wait_for_queued_hashes() {
 #[test]
 fn slow_binds_delay_lookups_no_more_than_threads_that_only_hash() {
     let (directory, mut client) = with_ann("{}", &[&stored(LONG)]);
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1);
+    let threads = hashing_threads();
     let stop = AtomicBool::new(false);
     let (reference, beside) = thread::scope(|scope| {
         for _ in 0..threads {
@@ -375,7 +339,7 @@ fn slow_binds_delay_lookups_no_more_than_threads_that_only_hash() {
         let beside = slow_lookup(&mut client);
         // A thread that has just started has possibly not lowered its priority yet.
         assert!(eventually(|| priorities().iter().all(|nice| *nice == 19)), "{:?}", priorities());
-        assert!(storm.into_iter().map(|each| each.join().unwrap()).sum::<usize>() > 0);
+        assert!(storm.into_iter().map(|client| client.join().unwrap()).sum::<usize>() > 0);
         (reference, beside)
     });
     let most = 4 * reference + Duration::from_millis(5);
@@ -405,8 +369,8 @@ fn priorities() -> Vec<i32> {
     // The nice value is field 19 (proc(5)). The line is split behind field 2, the name, which may contain
     // spaces.
     let nice = |stat: String| stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok();
-    let found: Vec<_> =
+    let priorities: Vec<_> =
         hashing.filter_map(|task| nice(std::fs::read_to_string(task.join("stat")).ok()?)).collect();
-    assert!(!found.is_empty());
-    found
+    assert!(!priorities.is_empty());
+    priorities
 }

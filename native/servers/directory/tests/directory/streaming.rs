@@ -3,10 +3,8 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use crate::common::{
-    Client, ENTRIES, Message, Search, crowd, eventually, lookup, search_for_all, serve_alone,
-};
-use directory::Running;
+use crate::common::{Client, ENTRIES, Message, Search, crowd, eventually, filter, lookup, search_for_all};
+use crate::common::{serve_large_entries, serve_people};
 use wire::ldap::request::{write_abandon, write_bind};
 use wire::ldap::{ResultCode, op};
 
@@ -14,9 +12,8 @@ use wire::ldap::{ResultCode, op};
 fn other_requests_are_answered_during_a_long_answer() {
     let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
-    let mut out = search_for_all(1);
-    Search { filter: lookup("Person 5"), ..Search::default() }.write(&mut out, 2);
-    client.send(&out);
+    let search = Search { filter: lookup("Person 5"), ..Search::default() };
+    client.send(&[search_for_all(1), search.message(2)].concat());
     let (mut before, mut finished) = (0, Vec::new());
     while finished.len() < 2 {
         match client.receive() {
@@ -39,16 +36,12 @@ fn an_abandoned_search_stops_without_an_answer() {
     write_abandon(&mut out, 2, 1);
     write_bind(&mut out, 3, 3, b"", b"");
     client.send(&out);
-    let (found, done) = client.collect();
+    let (entries, done) = client.collect();
     assert_eq!((done.id, done.tag), (3, op::BIND_RESPONSE));
-    assert!(found.len() < ENTRIES, "all {} entries came all the same", found.len());
+    assert!(entries.len() < ENTRIES, "all {} entries came all the same", entries.len());
     assert!(eventually(|| directory.stats().served.abandons == 1));
     // Abandoning an unknown request is not answered either.
-    client.send(&{
-        let mut out = Vec::new();
-        write_abandon(&mut out, 4, 99);
-        out
-    });
+    client.send(&filter(|out| write_abandon(out, 4, 99)));
     assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
 }
 
@@ -75,17 +68,7 @@ fn two_long_answers_share_their_connection() {
 
 #[test]
 fn a_client_that_never_reads_its_answer_is_cut_off() {
-    let directory = serve_alone(r#"{"limits": {"stall_ms": 400}}"#);
-    let mut client = Client::connect(directory.addr());
-    let filler = "x".repeat(200_000);
-    client.bind("", "");
-    for i in 0..50 {
-        let name = format!("Person {i}");
-        let attributes: &[(&str, &[&str])] =
-            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
-        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
-    }
-    let mut stalled = Client::connect(directory.addr());
+    let (directory, mut stalled) = serve_large_entries(r#"{"limits": {"stall_ms": 400}}"#);
     stalled.send(&search_for_all(1));
     std::thread::sleep(Duration::from_millis(1500));
     let mut rest = Vec::new();
@@ -96,21 +79,22 @@ fn a_client_that_never_reads_its_answer_is_cut_off() {
 
 #[test]
 fn a_time_limit_ends_a_search_whose_client_does_not_read() {
-    let directory = crowd("{}");
-    let mut client = Client::connect(directory.addr());
-    let mut out = Vec::new();
-    Search { time_limit_s: 1, ..Search::default() }.write(&mut out, 1);
-    client.send(&out);
-    std::thread::sleep(Duration::from_millis(1500));
-    let (found, done) = client.collect();
-    assert_eq!(done.code, ResultCode::TIME_LIMIT_EXCEEDED);
-    assert!(!found.is_empty() && found.len() <= ENTRIES);
+    let servers_limit = r#"{"limits": {"search_s": 1}}"#;
+    for (json, time_limit_s) in [("{}", 1), (servers_limit, 0), (servers_limit, 60)] {
+        let (_directory, mut client) = serve_large_entries(json);
+        client.send(&Search { time_limit_s, ..Search::default() }.message(1));
+        std::thread::sleep(Duration::from_millis(1500));
+        let (entries, done) = client.collect();
+        let count = entries.len();
+        assert_eq!(done.code, ResultCode::TIME_LIMIT_EXCEEDED, "{json} {time_limit_s}: {count} entries");
+        assert!((1..=50).contains(&count), "{json} {time_limit_s}: {count} entries");
+        assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
+    }
 }
 
 #[test]
 fn concurrent_searches_beyond_the_limit_are_answered_with_busy() {
-    let directory = crowd_with(r#"{"limits": {"running_searches": 2}}"#);
-    let mut client = Client::connect(directory.addr());
+    let (_directory, mut client) = serve_people(r#"{"limits": {"running_searches": 2}}"#, 2000);
     client.send(&[search_for_all(1), search_for_all(2), search_for_all(3)].concat());
     let mut ends = Vec::new();
     while ends.len() < 3 {
@@ -120,15 +104,6 @@ fn concurrent_searches_beyond_the_limit_are_answered_with_busy() {
     }
     assert!(ends.contains(&(3, ResultCode::BUSY)), "{ends:?}");
     assert_eq!(ends.iter().filter(|(_, code)| *code == ResultCode::SUCCESS).count(), 2);
-}
-
-fn crowd_with(json: &str) -> Running {
-    let directory = serve_alone(json);
-    let mut client = Client::connect(directory.addr());
-    for i in 0..2000 {
-        client.add_person(&format!("Person {i}"));
-    }
-    directory
 }
 
 #[test]

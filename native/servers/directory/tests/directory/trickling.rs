@@ -5,11 +5,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{Client, Search, eventually, search_for_all, serve_alone, trusting, write_add};
+use crate::common::{Attributes, Client, Search, eventually, person, search_for_all, serve};
+use crate::common::{serve_large_entries, trusting, write_add};
 use directory::Running;
 use socket2::{Domain, Socket, Type};
-use tls::Stream;
-use wire::ldap::{ResultCode, oid};
+use wire::ldap::ResultCode;
 
 /// Twenty bytes within the stall time are below the minimum, 1,200 bytes are above.
 const PATIENCE: &str = r#""stall_ms": 2000, "stall_bytes": 100"#;
@@ -30,17 +30,16 @@ fn trickle(socket: &mut TcpStream, bytes: &[u8]) -> usize {
 
 fn an_add(name: &str) -> Vec<u8> {
     let filler = "x".repeat(1_500);
-    let attributes: &[(&str, &[&str])] =
+    let attributes: Attributes<'_> =
         &[("objectClass", &["RTPerson"]), ("cn", &[name]), ("description", &[&filler])];
     let mut out = Vec::new();
-    write_add(&mut out, 7, &format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
+    write_add(&mut out, 7, &person(name), attributes);
     out
 }
 
 #[test]
 fn a_trickling_message_is_cut_off_and_a_slow_message_is_not() {
-    let directory = serve_alone(&format!(r#"{{"limits": {{{PATIENCE}}}}}"#));
-    let mut slow = Client::connect(directory.addr());
+    let (directory, mut slow) = serve(&format!(r#"{{"limits": {{{PATIENCE}}}}}"#));
     // The whole transfer takes much longer than the stall time.
     for piece in an_add("Slow 1").chunks(60) {
         slow.send(piece);
@@ -56,17 +55,7 @@ fn a_trickling_message_is_cut_off_and_a_slow_message_is_not() {
 
 /// A directory with 10 MB of entries.
 fn crowded(limits: &str) -> Running {
-    let directory = serve_alone(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#));
-    let mut client = Client::connect(directory.addr());
-    client.bind("", "");
-    let filler = "x".repeat(200_000);
-    for i in 0..50 {
-        let name = format!("Person {i}");
-        let attributes: &[(&str, &[&str])] =
-            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
-        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
-    }
-    directory
+    serve_large_entries(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#)).0
 }
 
 /// A client with a small receive buffer.
@@ -79,9 +68,9 @@ fn narrow(addr: SocketAddr) -> TcpStream {
     socket
 }
 
-/// Reads up to `each` bytes per step; returns the number of bytes read before the end or the last step.
-fn sip(socket: &mut TcpStream, each: usize, steps: usize) -> usize {
-    let mut cup = vec![0; each];
+/// Reads up to `most` bytes per step; returns the number of bytes read before the end or the last step.
+fn sip(socket: &mut TcpStream, most: usize, steps: usize) -> usize {
+    let mut cup = vec![0; most];
     let sips = (0..steps).map_while(|_| {
         sleep(STEP);
         socket.read(&mut cup).ok().filter(|count| *count > 0)
@@ -105,16 +94,12 @@ fn a_reader_below_the_minimum_rate_is_cut_off() {
 #[test]
 fn a_slow_reader_over_tls_is_not_cut_off() {
     let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
-    let mut slow = Client::of(narrow(directory.addr()));
-    assert_eq!(slow.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
-    let mut stream = Stream::new(slow.stream);
-    stream.connect(&trusting(&directory)).unwrap();
-    assert!(stream.shake().unwrap());
-    stream.write_all(&search_for_all(1)).unwrap();
+    let mut slow = Client::of(narrow(directory.addr())).secured(&trusting(&directory));
+    slow.send(&search_for_all(1));
     let mut came = vec![0; 1_024];
     for _ in 0..50 {
         sleep(STEP);
-        stream.socket().read_exact(&mut came).unwrap();
+        slow.stream.0.socket().read_exact(&mut came).unwrap();
     }
     assert_eq!(directory.stats().traffic.aborted, 0);
 }
@@ -124,8 +109,7 @@ fn a_slow_reader_over_tls_is_not_cut_off() {
 #[test]
 fn a_slow_reader_gets_the_whole_answer() {
     let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
-    let mut slow = Client::connect(directory.addr());
-    slow.stream = narrow(directory.addr());
+    let mut slow = Client::of(narrow(directory.addr()));
     slow.send(&search_for_all(1));
     let mut came = vec![0; 1_024];
     for _ in 0..60 {

@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::common::{Client, Found, eventually, serve_alone};
+use crate::common::{Attributes, Client, Entry, eventually, person as dn, serve};
 use directory::Running;
-use view::{FAMILIES, dn, family, find, names, of};
+use view::{FAMILIES, family, find, names, of};
 use wire::ldap::ResultCode;
 use writer::{Account, Dice, SHARED, Writer};
 
@@ -27,7 +27,7 @@ fn counter(client: &mut Client) -> u64 {
 /// Reads until the writers have ended.
 fn read(mut client: Client, has_ended: &AtomicBool) {
     let mut counted = 0;
-    for asked in (0..FAMILIES).cycle() {
+    for number in (0..FAMILIES).cycle() {
         assert_eq!(
             find(&mut client, "(|(cn=here)(cn=there))").len(),
             1,
@@ -36,8 +36,8 @@ fn read(mut client: Client, has_ended: &AtomicBool) {
         let now = counter(&mut client);
         assert!(now >= counted, "{now} after {counted}");
         counted = now;
-        for entry in find(&mut client, &format!("(sn=family{asked})")) {
-            assert_eq!(family(&entry), asked);
+        for entry in find(&mut client, &format!("(sn=family{number})")) {
+            assert_eq!(family(&entry), number);
         }
         assert!(find(&mut client, "(sn=fam*)").iter().all(|entry| family(entry) < FAMILIES));
         if has_ended.load(Ordering::Relaxed) {
@@ -47,11 +47,11 @@ fn read(mut client: Client, has_ended: &AtomicBool) {
 }
 
 fn lay_ground(client: &mut Client) {
-    let counter_at_0: &[(&str, &[&str])] =
-        &[("objectClass", &["person"]), ("sn", &["x"]), ("uidNumber", &["0"])];
-    assert_eq!(client.add(&dn("counter"), counter_at_0).code, ResultCode::SUCCESS);
-    let wanderer: &[(&str, &[&str])] = &[("objectClass", &["person"]), ("sn", &["x"])];
-    assert_eq!(client.add(&dn("here"), wanderer).code, ResultCode::SUCCESS);
+    let person: Attributes<'_> = &[("objectClass", &["person"]), ("sn", &["x"])];
+    let counter = [person, &[("uidNumber", &["0"])]].concat();
+    for (name, attributes) in [("counter", counter.as_slice()), ("here", person)] {
+        assert_eq!(client.add(&dn(name), attributes).code, ResultCode::SUCCESS);
+    }
 }
 
 /// Starts all clients; returns the answers that each writer received.
@@ -92,28 +92,28 @@ fn left_by(accounts: &[Account]) -> BTreeSet<String> {
 }
 
 /// Asserts that every index finds the same entries as a scan of all entries.
-fn assert_found_by_every_index(client: &mut Client, all: &[Found], accounts: &[Account]) {
+fn assert_found_by_every_index(client: &mut Client, all: &[Entry], accounts: &[Account]) {
     for number in 0..FAMILIES {
-        let found = find(client, &format!("(sn=family{number})"));
-        assert_eq!(names(&found), of(all, number));
-        found.iter().for_each(|entry| assert_eq!(family(entry), number));
+        let entries = find(client, &format!("(sn=family{number})"));
+        assert_eq!(names(&entries), of(all, number));
+        entries.iter().for_each(|entry| assert_eq!(family(entry), number));
     }
     for prefix in ["w", "w0-", "shared-", "h", "there"] {
         let mut with = names(all);
         with.retain(|name| name.starts_with(prefix));
         assert_eq!(names(&find(client, &format!("(cn={prefix}*)"))), with, "{prefix}");
     }
-    for (name, known) in accounts.iter().flat_map(|one| &one.own) {
-        let found = find(client, &format!("(&(objectClass=person)(cn={name}))"));
-        assert_eq!(found.iter().map(family).collect::<Vec<_>>(), [*known], "{name}");
+    for (name, family_number) in accounts.iter().flat_map(|one| &one.own) {
+        let entries = find(client, &format!("(&(objectClass=person)(cn={name}))"));
+        assert_eq!(entries.iter().map(family).collect::<Vec<_>>(), [*family_number], "{name}");
     }
 }
 
 /// Asserts that the server counted all requests; the set-up adds three entries.
 fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
-    let mut asked = [3, 0, 0, 0];
+    let mut requests = [3, 0, 0, 0];
     for account in accounts {
-        asked.iter_mut().zip(account.asked).for_each(|(sum, one)| *sum += one);
+        requests.iter_mut().zip(account.requests).for_each(|(sum, one)| *sum += one);
     }
     let counted = || {
         let stats = directory.stats();
@@ -123,13 +123,12 @@ fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
         )
     };
     // The directory also contains the suffix and the entry below it.
-    let expected = (asked, 2 + present as u64);
+    let expected = (requests, 2 + present as u64);
     assert!(eventually(|| counted() == expected), "{:?}, not {expected:?}", counted());
 }
 
 fn all_at_once(seed: u64) {
-    let directory = serve_alone(r#"{"threads": 3}"#);
-    let mut client = Client::connect(directory.addr());
+    let (directory, mut client) = serve(r#"{"threads": 3}"#);
     lay_ground(&mut client);
     let accounts = meet(&directory, seed);
     let all = find(&mut client, "(objectClass=person)");

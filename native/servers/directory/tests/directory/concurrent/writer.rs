@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use wire::ldap::ResultCode;
-use wire::ldap::request::write_modify_dn;
 
-use super::view::{FAMILIES, dn, find, values};
-use crate::common::Client;
+use super::view::{FAMILIES, find, values};
+use crate::common::{Client, person as dn};
 
 const STEPS: usize = 1_500;
 const OWN: usize = 8;
@@ -34,7 +33,7 @@ pub struct Account {
     pub increments: u64,
     pub wanderings: u64,
     /// The numbers of requested adds, deletes, modifies and renames.
-    pub asked: [u64; 4],
+    pub requests: [u64; 4],
 }
 
 pub struct Writer {
@@ -50,7 +49,7 @@ impl Writer {
     }
 
     fn add(&mut self, name: &str, family: usize) -> ResultCode {
-        self.account.asked[0] += 1;
+        self.account.requests[0] += 1;
         let [sn, title] = values(family);
         let attributes: &[(&str, &[&str])] =
             &[("objectClass", &["person"]), ("cn", &[name]), ("sn", &[&sn]), ("title", &[&title])];
@@ -58,23 +57,19 @@ impl Writer {
     }
 
     fn delete(&mut self, name: &str) -> ResultCode {
-        self.account.asked[1] += 1;
+        self.account.requests[1] += 1;
         self.client.delete(&dn(name)).code
     }
 
     fn modify(&mut self, name: &str, family: usize) -> ResultCode {
-        self.account.asked[2] += 1;
+        self.account.requests[2] += 1;
         let [sn, title] = values(family);
         self.client.modify(&dn(name), &[(2, "sn", &[&sn]), (2, "title", &[&title])]).code
     }
 
     fn rename(&mut self, from: &str, to: &str) -> ResultCode {
-        self.account.asked[3] += 1;
-        let id = self.client.next_id();
-        let rdn = format!("cn={to}");
-        self.client
-            .request(|out| write_modify_dn(out, id, dn(from).as_bytes(), rdn.as_bytes(), true, None))
-            .code
+        self.account.requests[3] += 1;
+        self.client.rename(&dn(from), &format!("cn={to}"), None).code
     }
 
     pub fn run(mut self) -> Account {
@@ -87,11 +82,11 @@ impl Writer {
     /// The result of a step on own entries is known in advance.
     fn own_step(&mut self) {
         let (name, family) = (self.own(), self.dice.roll(FAMILIES));
-        let known = self.account.own.get(&name).copied();
-        let absent_or = |code| if known.is_some() { code } else { ResultCode::NO_SUCH_OBJECT };
+        let expected_family = self.account.own.get(&name).copied();
+        let absent_or = |code| if expected_family.is_some() { code } else { ResultCode::NO_SUCH_OBJECT };
         match self.dice.roll(6) {
             0 | 1 => {
-                let free = known.is_none();
+                let free = expected_family.is_none();
                 let expected = if free { ResultCode::SUCCESS } else { ResultCode::ENTRY_ALREADY_EXISTS };
                 assert_eq!(self.add(&name, family), expected, "add {name}");
                 self.account.own.entry(name).or_insert(family);
@@ -102,7 +97,7 @@ impl Writer {
             }
             3 => {
                 assert_eq!(self.modify(&name, family), absent_or(ResultCode::SUCCESS), "modify {name}");
-                self.account.own.entry(name).and_modify(|known| *known = family);
+                self.account.own.entry(name).and_modify(|stored| *stored = family);
             }
             4 => {
                 let to = self.own();
@@ -114,10 +109,10 @@ impl Writer {
                 }
             }
             _ => {
-                let found = find(&mut self.client, &format!("(cn={name})"));
+                let entries = find(&mut self.client, &format!("(cn={name})"));
                 assert_eq!(
-                    found.iter().map(super::view::family).collect::<Vec<_>>(),
-                    Vec::from_iter(known),
+                    entries.iter().map(super::view::family).collect::<Vec<_>>(),
+                    Vec::from_iter(expected_family),
                     "{name}"
                 );
             }
@@ -141,7 +136,7 @@ impl Writer {
                 assert!(matches!(code, ResultCode::SUCCESS | ResultCode::NO_SUCH_OBJECT), "{code}");
             }
             3 => {
-                self.account.asked[2] += 1;
+                self.account.requests[2] += 1;
                 let code = self.client.modify(&dn("counter"), &[(3, "uidNumber", &["1"])]).code;
                 assert_eq!(code, ResultCode::SUCCESS);
                 self.account.increments += 1;
