@@ -4,6 +4,7 @@
 //! repeat; one more client looks up a person repeatedly. The output compares its rate alone with its rate
 //! among the crowd, and shows the CPU time of each side, as clients and server share the processors.
 #![allow(
+    dead_code,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
@@ -32,16 +33,15 @@ const GROUP: &str = "cn=Group,ou=Dynamic,o=Intranet";
 const KINDS: [&str; 4] = ["modify", "search", "bind", "scan"];
 
 fn main() {
-    let asked: Vec<String> = std::env::args().skip(1).collect();
-    for kind in KINDS.iter().filter(|kind| asked.is_empty() || asked.iter().any(|one| one == *kind)) {
+    let kinds: Vec<String> = std::env::args().skip(1).collect();
+    for kind in KINDS.iter().filter(|kind| kinds.is_empty() || kinds.iter().any(|one| one == *kind)) {
         measure(kind);
     }
 }
 
 /// Returns a directory, and the request that the crowd sends.
 fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
-    let directory = common::serve_alone(r#"{"threads": 2}"#);
-    let mut client = Client::connect(directory.addr());
+    let (directory, mut client) = common::serve(r#"{"threads": 2}"#);
     client.add_person("Ann 1");
     let mut request = Vec::new();
     let members = || (0..9_990).map(|i| format!("cn=Member {i},ou=Dynamic,o=Intranet")).collect::<Vec<_>>();
@@ -59,7 +59,7 @@ fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
                     (0..12).for_each(|_| write_substrings(out, b"description", [Piece::Any(b"nobody")]));
                 });
             });
-            Search { base: GROUP, scope: Scope::Base, filter, ..Search::default() }.write(&mut request, 1);
+            request = Search { base: GROUP, scope: Scope::Base, filter, ..Search::default() }.message(1);
         }
         "bind" => {
             let hash = "A".repeat(84);
@@ -75,7 +75,7 @@ fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
                 client.add_person(&format!("Person {i}"));
             }
             let filter = filter(|out| write_or(out, |out| write_equality(out, b"name", b"nobody")));
-            Search { filter, ..Search::default() }.write(&mut request, 1);
+            request = Search { filter, ..Search::default() }.message(1);
         }
     }
     (directory, request)
@@ -83,8 +83,7 @@ fn serve(kind: &str) -> (directory::Running, Vec<u8>) {
 
 /// Adds an entry whose attribute has these values, in pieces that fit a message.
 fn grow(client: &mut Client, attribute: &str, values: &[String]) {
-    let added = client.add(GROUP, &[("objectClass", &["RTPerson"]), ("cn", &["Group"])]);
-    assert_eq!(added.code, ResultCode::SUCCESS);
+    assert_eq!(client.add_person("Group").code, ResultCode::SUCCESS);
     for values in values.chunks(1_000) {
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
         assert_eq!(client.modify(GROUP, &[(0, attribute, &values)]).code, ResultCode::SUCCESS);
@@ -132,8 +131,7 @@ fn measure(kind: &str) {
 
 /// Looks up a person for this time. Returns the time of each lookup.
 fn look_up(client: &mut Client, how_long: Duration) -> Vec<Duration> {
-    let mut request = Vec::new();
-    Search { filter: lookup("Ann 1"), ..Search::default() }.write(&mut request, 1);
+    let request = Search { filter: lookup("Ann 1"), ..Search::default() }.message(1);
     let (begun, mut times) = (Instant::now(), Vec::new());
     while begun.elapsed() < how_long {
         let sent = Instant::now();

@@ -1,6 +1,7 @@
 //! The memory that a filter of thousands of terms takes. This test runs in its own process, because it
 //! measures the memory of the whole process.
 
+use crate::common::memory_kib;
 use crate::own_process::in_own_process;
 use crate::store_common::{add_person, search, store};
 use directory::limits::FILTER_TERMS;
@@ -12,23 +13,9 @@ const PEOPLE: usize = 5_000;
 /// term alone would take 20 KiB.
 const KIB: usize = 16 << 10;
 
-fn peak_kib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
 /// Terms that each match almost all people.
 fn terms(count: usize) -> String {
     (0..count).map(|n| if n % 2 == 0 { "(cn=p*)" } else { "(cn=person*)" }).collect()
-}
-
-fn people() -> Store {
-    let mut store = store();
-    for n in 0..PEOPLE {
-        add_person(&mut store, &format!("cn=Person {n},o=Intranet"));
-    }
-    store
 }
 
 #[test]
@@ -36,7 +23,10 @@ fn thousands_of_prefixes_that_match_everybody_take_no_more_memory_than_a_few() {
     if in_own_process(thousands_of_prefixes_that_match_everybody_take_no_more_memory_than_a_few) {
         return;
     }
-    let mut store = people();
+    let mut store = store();
+    for n in 0..PEOPLE {
+        add_person(&mut store, &format!("cn=Person {n},o=Intranet"));
+    }
     let either = format!("(|(cn=nobody)(cn=person 7*){})", terms(FILTER_TERMS - 3));
     // An And filter evaluates every term on all people.
     let all = format!("(&(cn=person 77*){})", terms(100));
@@ -48,9 +38,9 @@ fn thousands_of_prefixes_that_match_everybody_take_no_more_memory_than_a_few() {
     while store.wants_maintenance() {
         store.maintain(1_000);
     }
-    let before = peak_kib();
+    let before = memory_kib("VmHWM");
     let by_plan = ask(&store);
-    let grown = peak_kib() - before;
+    let grown = memory_kib("VmHWM") - before;
     println!("{grown} KiB for a filter of {FILTER_TERMS} terms");
     assert!(grown < KIB, "{grown} KiB");
     assert!(by_plan == by_scan, "the plan finds others than the scan");

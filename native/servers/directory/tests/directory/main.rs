@@ -18,13 +18,10 @@ mod many;
 mod matching;
 #[path = "../../../../shared/own_process.rs"]
 mod own_process;
-mod postponed;
 mod searching;
 mod secured;
 mod slow_binds;
 mod slow_readers;
-mod slow_readers_of_large_entries;
-mod slow_readers_over_tls;
 mod start_tls;
 mod starting;
 mod store_common;

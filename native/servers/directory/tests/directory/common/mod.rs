@@ -1,5 +1,4 @@
 //! A directory on a socket, and a client that sends exactly the given bytes.
-#![allow(dead_code, reason = "every test file uses its own part")]
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +8,7 @@ use directory::{Config, Running};
 use rustix::time::{ClockId, clock_gettime};
 use tls::{ClientSpec, Connector, Stream};
 use wire::ldap::control::{Control, PagedResults, write_control};
-use wire::ldap::filter::{write_and, write_equality, write_or, write_present};
+use wire::ldap::filter::{write_and, write_equality, write_present};
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
 use wire::ldap::{Reply, Response, ResultCode, Scope, oid, op};
@@ -17,15 +16,6 @@ use wire::{ber, ber::tag};
 
 /// A timeout that only a hanging test exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-pub mod slow_readers;
-
-pub type Found = Entry;
-
-/// A directory that contains `ou=Dynamic,o=Intranet`.
-pub fn serve_alone(json: &str) -> Running {
-    serve(json).0
-}
 
 pub type Attributes<'a> = &'a [(&'a str, &'a [&'a str])];
 
@@ -385,10 +375,6 @@ impl Default for Search<'_> {
 }
 
 impl Search<'_> {
-    pub fn write(&self, out: &mut Vec<u8>, id: i32) {
-        out.extend(self.message(id));
-    }
-
     /// The encoded request.
     pub fn message(&self, id: i32) -> Vec<u8> {
         let options = SearchOptions {
@@ -555,25 +541,4 @@ pub fn memory_kib(field: &str) -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(field)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
-/// 3,000 people with enough names to keep a search busy.
-pub fn people_of_many_names() -> Running {
-    let directory = serve_alone("{}");
-    let mut client = Client::connect(directory.addr());
-    for i in 0..3_000 {
-        let name = format!("Person {i}");
-        let more: Vec<String> = (0..10).map(|n| format!("one of the names of {name}: {n}")).collect();
-        let more: Vec<&str> = more.iter().map(String::as_str).collect();
-        let attributes: &[(&str, &[&str])] =
-            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("givenName", &more)];
-        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
-    }
-    directory
-}
-
-/// A filter of `terms` terms that match nobody. The search evaluates each of them on all people, because
-/// there is no index on `name` with its subtypes.
-pub fn matching_none(terms: usize) -> Vec<u8> {
-    filter(|out| write_or(out, |out| (1..terms).for_each(|_| write_equality(out, b"name", b"nobody"))))
 }
