@@ -13,9 +13,9 @@ KINDS = ["openldap", "embedded"]
 
 @contextlib.contextmanager
 def running(
-    kind: str, folder: Path, ldif: str, *, anonymous_writes: bool = False
+    kind: str, folder: Path, ldif: str, *options: str, anonymous_writes: bool = False
 ) -> Iterator[Served]:
-    """Run a server of `kind` holding `ldif`."""
+    """Run a server of `kind` holding `ldif`; `options` are the embedded directory's."""
     folder.mkdir(exist_ok=True)
     path = folder / "content.ldif"
     path.write_text(ldif)
@@ -25,6 +25,6 @@ def running(
         ) as served:
             yield served
     else:
-        ldif_option = ("--ldif", str(path))
-        with running_embedded(folder, *ldif_option, anonymous_writes=anonymous_writes) as served:
+        argv = ("--ldif", str(path), *options)
+        with running_embedded(folder, *argv, anonymous_writes=anonymous_writes) as served:
             yield served

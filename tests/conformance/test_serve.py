@@ -9,6 +9,7 @@ from sitebench.seeders.people import Spec, generate
 from tests.conformance.content import SKELETON
 from tests.conformance.embedded import ServeError, running_embedded
 from tests.conformance.ldap3_client import lowered
+from tests.conformance.running import running
 from tests.conformance.tools import Tools
 
 NEEDS_A_BIND = {1, 8, 48, 49, 50, 53}
@@ -71,21 +72,14 @@ def test_any_ldif_is_served_under_any_suffix(tmp_path: Path) -> None:
 
 
 def test_error_in_the_ldif_has_its_line_number(tmp_path: Path) -> None:
-    broken = tmp_path / "broken.ldif"
-    broken.write_text(SKELETON + "\ndn: cn=x,o=Intranet\nobjectClass person\n")
-    line = broken.read_text().splitlines().index("objectClass person") + 1
-    with (
-        pytest.raises(ServeError, match=rf"line {line}\b"),
-        running_embedded(tmp_path, "--ldif", str(broken), anonymous_writes=True),
-    ):
+    broken = SKELETON + "\ndn: cn=x,o=Intranet\nobjectClass person\n"
+    line = broken.splitlines().index("objectClass person") + 1
+    with pytest.raises(ServeError, match=rf"line {line}\b"), running("embedded", tmp_path, broken):
         pass
 
 
 def test_read_only_directory_refuses_every_write(tmp_path: Path) -> None:
-    content = tmp_path / "content.ldif"
-    content.write_text(SKELETON)
-    options = ("--ldif", str(content), "--read-only")
-    with running_embedded(tmp_path, *options, anonymous_writes=True) as served:
+    with running("embedded", tmp_path, SKELETON, "--read-only", anonymous_writes=True) as served:
         tools = Tools(served)
         dn = "ou=Scratch,o=Intranet"
         assert tools.exists(dn)
@@ -99,10 +93,7 @@ def test_read_only_directory_refuses_every_write(tmp_path: Path) -> None:
 
 
 def test_require_bind_hides_entries_from_anonymous_clients(tmp_path: Path) -> None:
-    content = tmp_path / "content.ldif"
-    content.write_text(SKELETON)
-    options = ("--ldif", str(content), "--require-bind")
-    with running_embedded(tmp_path, *options) as served:
+    with running("embedded", tmp_path, SKELETON, "--require-bind") as served:
         tools = Tools(served)
         stranger = tools.search("o=Intranet", "(objectClass=*)")
         assert stranger.code in NEEDS_A_BIND

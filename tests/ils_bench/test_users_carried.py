@@ -14,7 +14,7 @@ import pytest
 
 from ils_bench.sequences import built_in
 from ils_bench.targets.ldap_directory import LdapDirectory
-from tests.support.cli import Ran, in_process
+from tests.support.cli import in_process
 from tests.support.relay import relayed
 
 QUICK = ("--entries", "1k", "--users", "4", "--warmup", "100ms", "--measure", "1s")
@@ -55,14 +55,6 @@ def test_ils_user_counts_passes_over_its_sequence_and_yields_the_planned_users(r
     assert planned(run) == pytest.approx(passes["per_s"] * 1_200, rel=1e-3)
 
 
-def refused(ran: Ran, *words: str) -> None:
-    assert ran.code == 2, ran.out
-    said = ran.err.splitlines()
-    assert len(said) == 2, ran.err
-    for word in words:
-        assert word in ran.err
-
-
 OPEN = ("--session", "5s", "--rate", "20", "--users", "200")
 
 
@@ -91,7 +83,7 @@ OPEN = ("--session", "5s", "--rate", "20", "--users", "200")
 def test_passes_that_cannot_be_counted_are_refused_with_the_option_to_change(
     argv: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
 ) -> None:
-    refused(in_process("ils", *argv, cwd=tmp_path), *words)
+    in_process("ils", *argv, cwd=tmp_path).refuse(2, *words)
     assert not [*tmp_path.iterdir()]
 
 
