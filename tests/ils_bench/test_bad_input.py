@@ -18,31 +18,32 @@ from tests.support.programs import run_program
 SHORT = ("--users", "2", "--warmup", "100ms", "--measure", "500ms")
 
 
-def test_wrong_base_is_refused(openldap: OpenDirectory) -> None:
-    ran = in_process(
-        *("ils", "run", "lookup", "--target", str(openldap.address)),
-        *("--base", "ou=Nobody,o=Intranet", *SHORT),
-    )
-    ran.refuse(2, "has no entry 'ou=Nobody,o=Intranet'", "--base")
+ADMIN = ("--bind-dn", "cn=admin,o=Intranet")
 
 
-def test_wrong_password_is_refused(openldap: OpenDirectory, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "environment", "words"),
+    [
+        (("--base", "ou=No,o=Intranet"), {}, ("has no entry 'ou=No,o=Intranet'", "--base")),
+        (
+            (*ADMIN, "--password-file", "password"),
+            {},
+            ("refuses the bind of 'cn=admin,o=Intranet'", "--password-file"),
+        ),
+        (ADMIN, {"SITEBENCH_BIND_PASSWORD": "guess"}, ("invalidCredentials",)),
+    ],
+    ids=["wrong base", "wrong password of a file", "wrong password of the environment"],
+)
+def test_wrong_base_or_password_is_refused(
+    openldap: OpenDirectory,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    environment: dict[str, str],
+    words: tuple[str, ...],
+) -> None:
     (tmp_path / "password").write_text("guess\n")
-    ran = in_process(
-        *("ils", "run", "lookup", "--target", str(openldap.address)),
-        *("--bind-dn", "cn=admin,o=Intranet", "--password-file", str(tmp_path / "password")),
-        *SHORT,
-    )
-    ran.refuse(2, "refuses the bind of 'cn=admin,o=Intranet'", "--password-file")
-
-
-def test_password_of_the_environment_is_used(openldap: OpenDirectory) -> None:
-    ran = in_process(
-        *("ils", "run", "lookup", "--target", str(openldap.address)),
-        *("--bind-dn", "cn=admin,o=Intranet", *SHORT),
-        SITEBENCH_BIND_PASSWORD="guess",
-    )
-    ran.refuse(2, "invalidCredentials")
+    argv = ("ils", "run", "lookup", "--target", str(openldap.address), *options, *SHORT)
+    in_process(*argv, cwd=tmp_path, **environment).refuse(2, *words)
 
 
 def test_missing_slapd_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,39 +53,29 @@ def test_missing_slapd_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         openldap_target.find("slapd")
 
 
-def limited(files: int, *argv: str) -> Ran:
+def limited(files: int, module: str, *argv: str) -> Ran:
     """Run a command with this limit of open files."""
     code = (
-        "import resource, runpy, sys;"
+        "import resource;"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}));"
-        "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli.main', run_name='__main__')"
+        f"from {module} import main; main()"
     )
     done = run_program([sys.executable, "-c", code, *argv])
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
 def test_too_low_limit_of_file_descriptors_is_refused() -> None:
-    ran = limited(200, "ils", "run", "lookup", "--users", "300", *SHORT[2:])
+    argv = ("ils", "run", "lookup", "--users", "300", *SHORT[2:])
+    ran = limited(200, "sitebench.cli.main", *argv)
     ran.refuse(1, "300 users need 396 open files", "ulimit -Hn 396")
 
 
 def test_exhausted_file_descriptors_are_reported(openldap: OpenDirectory) -> None:
     # Locust started by hand does not check the limit before.
-    done = run_program(
-        [
-            *(sys.executable, "-c", LIMITED_LOCUST, "--headless"),
-            *("-f", str(SUITE.locustfile_path())),
-            *("-u", "300", "-r", "300", "--measure", "1s", "--target", str(openldap.address)),
-            *("--entries", "300", "--locales", ",".join(LOCALES), "--disposable", "LookupUser"),
-        ]
+    ran = limited(
+        *(120, "locust.main", "--headless", "-f", str(SUITE.locustfile_path())),
+        *("-u", "300", "-r", "300", "--measure", "1s", "--target", str(openldap.address)),
+        *("--entries", "300", "--locales", ",".join(LOCALES), "--disposable", "LookupUser"),
     )
-    assert done.returncode == 1
-    assert "this process may not open more files; raise `ulimit -n`" in done.stdout + done.stderr
-
-
-LIMITED_LOCUST = """
-import resource
-resource.setrlimit(resource.RLIMIT_NOFILE, (120, 120))
-from locust.main import main
-main()
-"""
+    assert ran.code == 1
+    assert "this process may not open more files; raise `ulimit -n`" in ran.out + ran.err

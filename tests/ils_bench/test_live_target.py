@@ -70,6 +70,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
     directory = Directory(json.dumps(config))
     yield Live(directory)
     directory.stop()
+    assert not list(journal.entries())
 
 
 @pytest.fixture
@@ -84,19 +85,16 @@ def own_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("operation", ["lookup", "add", "register"])
 def test_run_leaves_the_directory_unchanged(live: Live, operation: str) -> None:
     point = live.ils("run", operation, "--entries", "300", *SHORT).point
-    assert point["failures"] == 0
-    assert point["ops_per_s"] > 0
+    assert (point["failures"], point["ops_per_s"] > 0) == (0, True)
     assert live.people == 0
-    assert not list(journal.entries())
 
 
 def test_removal_sends_about_one_request_per_person(live: Live) -> None:
     load = ("--users", "4", "--threads", "2", "--rate", "1500", "--warmup", "0s", "--measure", "2s")
     assert live.ils("seed", "--entries", "1").code == 0
     before = live.directory.stats()
-    ran = live.ils("run", "add", "--entries", "1", *load)
+    ran = live.ils("run", "add", "--entries", "1", *load).check(0)
     done = {name: n - before[name] for name, n in live.directory.stats().items()}
-    assert ran.code == 0, ran.err
     assert done["entries"] == 0
     # Both threads took up to 256 keys that they did not use; and as many are searched behind the
     # last person.
@@ -128,7 +126,6 @@ def test_people_left_by_interrupted_registrations_are_removed(
         assert eventually(lambda: all(each.is_abandoned for each in journal.entries()))
         assert in_process("ils", "clean").code == 0
     assert live.people == 0
-    assert not list(journal.entries())
 
 
 @pytest.mark.parametrize("first", [0, journal.FIRST_ADDED])
@@ -153,7 +150,6 @@ def test_interrupted_removal_is_resumed(live: Live, first: int, chunks: int) -> 
     (left,) = journal.entries()
     assert clean.remove(left, target) == 3 * CHUNK - told[-1]
     assert live.people == 0
-    assert not list(journal.entries())
 
 
 @pytest.mark.parametrize("gone", [0, 120])
@@ -177,14 +173,6 @@ def test_sweep_grows_and_shrinks_the_directory_to_its_sizes(live: Live, tmp_path
     out = ("--out", str(tmp_path / "run"))
     ran = live.ils("sweep", "--sizes", "100,400", "--operations", "add", *out, *SHORT).check(0)
     assert [(p["entries"], p["failures"]) for p in ran.objects] == [(100, 0), (400, 0)]
-    assert live.people == 0
-
-
-def test_seeding_adds_only_the_missing_people(live: Live) -> None:
-    assert live.ils("seed", "--entries", "50").code == 0
-    live.ils("seed", "--entries", "120").check(0)
-    assert live.people == 120
-    assert live.ils("clean", "--seeded", "--entries", "120").code == 0
     assert live.people == 0
 
 
@@ -262,14 +250,8 @@ def test_removal_of_people_waits_until_locust_has_ended(
 ) -> None:
     slow, owed = Slow(), list[str | None]()
     with relayed(live.directory.port, slow) as port, RunStore(tmp_path / "run") as store:
-        options = IlsOptions(
-            entries=1,
-            target=f"ldap://127.0.0.1:{port}",
-            locales=("en_US",),
-            users=2,
-            warmup=0.1,
-            measure=0.5,
-        )
+        where = {"target": f"ldap://127.0.0.1:{port}", "entries": 1, "locales": ("en_US",)}
+        options = IlsOptions(**where, users=2, warmup=0.1, measure=0.5)  # type: ignore[arg-type]
         target = OpenDirectory("slow", parse_address(options.target), options.base)
         test = POINTS.test(options, "add").at(target)
         pending_cleanup = OpenDirectory.pending_cleanup
@@ -292,7 +274,6 @@ def test_removal_of_people_waits_until_locust_has_ended(
     assert result.failures == 0
     assert owed[:4] == [f"removing the people that were added to {options.target}"] * 4
     assert live.people == 0
-    assert not list(journal.entries())
 
 
 # test_second_ctrl_c_ends_slow_removal_of_people
@@ -343,7 +324,6 @@ def test_second_ctrl_c_ends_slow_removal(live: Live, measure: str, grace: str, a
             assert live.people > 0
             assert in_process("ils", "clean").code == 0
     assert live.people == 0
-    assert not list(journal.entries())
 
 
 def test_real_slapd_is_filled_and_emptied(openldap: OpenDirectory) -> None:

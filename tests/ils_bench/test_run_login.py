@@ -45,8 +45,20 @@ def steps(ran: Ran, operation: str = "login") -> dict[str, int]:
     return {s["step"]: s["count"] for s in point["steps"] if s["program"] == operation}
 
 
-def let_in(tried: Ran) -> None:
-    """Assert that one login without a load succeeded."""
+def log_in(*argv: object) -> Ran:
+    return in_process("ils", "run", "login", *argv)
+
+
+def own_file(folder: Path, text: str) -> Path:
+    """Write a file of accounts."""
+    path = folder / "a.csv"
+    path.write_text(text)
+    return path
+
+
+def let_in(*argv: object) -> None:
+    """Assert that one login without a load succeeds."""
+    tried = log_in(*argv, "--check")
     assert (tried.code, ": success" in tried.out) == (0, True), tried.err
 
 
@@ -59,7 +71,7 @@ def right(ran: Ran) -> None:
 @pytest.mark.parametrize("how", ["bind", "search-bind-groups"])
 @pytest.mark.parametrize("target", ["embedded", "openldap"])
 def test_people_of_a_started_target_log_in(target: str, how: str) -> None:
-    ran = in_process("ils", "run", "login", "--target", target, "--how", how, *WHO, *BRIEF)
+    ran = log_in("--target", target, "--how", how, *WHO, *BRIEF)
     right(ran)
     assert "people of the profile person, who have passwords" in ran.err
     done = steps(ran)
@@ -72,7 +84,7 @@ def test_people_of_a_started_target_log_in(target: str, how: str) -> None:
 
 
 def test_logins_can_use_persistent_connections() -> None:
-    ran = in_process("ils", "run", "login", "--over", "kept", *WHO, *FAST)
+    ran = log_in("--over", "kept", *WHO, *FAST)
     right(ran)
     assert steps(ran)["bind"] > 100
     # Both users may have begun in the window.
@@ -82,7 +94,7 @@ def test_logins_can_use_persistent_connections() -> None:
 def test_people_who_log_in_have_the_chosen_profile() -> None:
     """The profile applies to loaded people, to the first login, and to the logins of users."""
     kind = ("--profile", "posix", "--hash", "clear")
-    ran = in_process("ils", "run", "login", *kind, "--how", "search-bind", *WHO, *BRIEF)
+    ran = log_in(*kind, "--how", "search-bind", *WHO, *BRIEF)
     right(ran)
     assert ("search" in steps(ran), "groups" in steps(ran)) == (True, False)
 
@@ -90,11 +102,11 @@ def test_people_who_log_in_have_the_chosen_profile() -> None:
 def test_accounts_are_shuffled_unless_the_option_keys_is_given() -> None:
     assert 'deal = "shuffled"' in logins.text_of(IlsOptions(profile="person"))
     assert 'deal = "zipfian"' in logins.text_of(IlsOptions(profile="person", keys="zipfian"))
-    let_in(in_process("ils", "run", "login", "--keys", "hotspot", *WHO, "--check"))
+    let_in("--keys", "hotspot", *WHO)
 
 
 def test_refused_wrong_passwords_are_a_share_of_the_right_answers() -> None:
-    ran = in_process("ils", "run", "login", "--wrong", "20%", *WHO, *BRIEF)
+    ran = log_in("--wrong", "20%", *WHO, *BRIEF)
     right(ran)
     wrong, all_ = steps(ran, "wrong")["sequence"], ran.objects[0]["operations"]
     assert all_ >= 70  # below 65, none at all would be within the tolerance
@@ -103,11 +115,12 @@ def test_refused_wrong_passwords_are_a_share_of_the_right_answers() -> None:
 
 
 def test_accepted_wrong_password_is_a_wrong_answer(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("dn,password\n" + "".join(f'"uid={n},{BASE}",x\n' for n in range(500)))
+    path = own_file(
+        tmp_path, "dn,password\n" + "".join(f'"uid={n},{BASE}",x\n' for n in range(500))
+    )
     with refusing(BASE, "it refuses adds alone, and lets everyone in") as url:
         at = ("--target", url, "--accounts", path, "--wrong", "50%")
-        ran = in_process("ils", "run", "login", *at, *BRIEF, "--allow-failures")
+        ran = log_in(*at, *BRIEF, "--allow-failures")
     point = ran.point
     wrong = next(s for s in point["steps"] if (s["program"], s["step"]) == ("wrong", "sequence"))
     assert wrong["count"] > 10
@@ -176,8 +189,7 @@ def test_contradicting_login_options_are_refused_without_a_connection(
     ],
 )
 def test_accounts_file_is_checked_line_by_line(text: str, said: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(text)
+    path = own_file(tmp_path, text)
     with pytest.raises(BadFile, match=re.escape(said)):
         accounts_of(str(path))
 
@@ -192,8 +204,7 @@ def test_login_at_an_address_requires_accounts(directory: LdapDirectory) -> None
 
 def test_accounts_with_login_names_need_a_base(tmp_path: Path) -> None:
     """Sitebench's default base was used, which the user had never typed."""
-    path = tmp_path / "a.csv"
-    path.write_text('dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
+    path = own_file(tmp_path, 'dn,uid,password\n"cn=1,o=a",x,y\n"cn=2,o=a",X,z\n')
     argv = ("ils", "run", "login", "--accounts", path, *BRIEF, "--target", "ldap://127.0.0.1:1")
     # Accounts that bind by DN may share a name.
     assert "nothing answers" in in_process(*argv).err
@@ -288,8 +299,7 @@ def test_hashes_refused_as_options_are_exactly_those_beyond_the_directorys_limit
 
 
 def test_long_cell_does_not_hide_later_lines(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"uid,password\n{'a' * 1_000_000},b\nc,\n")
+    path = own_file(tmp_path, f"uid,password\n{'a' * 1_000_000},b\nc,\n")
     usual = csv.field_size_limit()
     with pytest.raises(BadFile, match="line 3: password is empty"):
         accounts_of(str(path))
@@ -297,12 +307,9 @@ def test_long_cell_does_not_hide_later_lines(tmp_path: Path) -> None:
 
 
 def test_cell_that_is_not_a_dn_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('dn,password\n"uid=a,o=b",x\n\n"uid=a,b",x\n')
+    path = own_file(tmp_path, 'dn,password\n"uid=a,o=b",x\n\n"uid=a,b",x\n')
     argv = ("--accounts", path, "--target", "ldap://127.0.0.1:1")
-    in_process("ils", "run", "login", *argv, *BRIEF).check(
-        2, f'{path}, line 4, dn: "uid=a,b": is no name'
-    )
+    log_in(*argv, *BRIEF).check(2, f'{path}, line 4, dn: "uid=a,b": is no name')
 
 
 def test_columns_of_accounts_are_recognised_by_name(tmp_path: Path) -> None:
@@ -314,8 +321,7 @@ def test_columns_of_accounts_are_recognised_by_name(tmp_path: Path) -> None:
 
 
 def test_columns_of_accounts_can_be_chosen(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("Login,mail,Passwort neu,Personalnummer,x=y\na,a@x,p,7,z\n")
+    path = own_file(tmp_path, "Login,mail,Passwort neu,Personalnummer,x=y\na,a@x,p,7,z\n")
 
     def found(columns: str) -> tuple[str | None, str, str]:
         accounts = accounts_of(f"{path}:{columns}")
@@ -344,13 +350,19 @@ def directory() -> Iterator[LdapDirectory]:
         yield found
 
 
+def seeded_accounts(folder: Path, base: str) -> Path:
+    """Return the accounts of people below a base, as `seed` writes them."""
+    path = folder / "accounts.csv"
+    where = ("--to", folder / "people.ldif", "--accounts", path, "--profile", "person")
+    ran = in_process("ils", "seed", *where, "--base", base, *WHO)
+    ran.check(0, f"{PEOPLE} accounts with their passwords")
+    return path
+
+
 @pytest.fixture
 def accounts(tmp_path: Path) -> Path:
-    """Return the accounts of the directory, as `seed` writes them."""
-    path = tmp_path / "accounts.csv"
-    where = ("--to", tmp_path / "people.ldif", "--accounts", path, "--profile", "person")
-    in_process("ils", "seed", *where, *WHO).check(0, f"{PEOPLE} accounts with their passwords")
-    return path
+    """Return the accounts of the embedded directory."""
+    return seeded_accounts(tmp_path, "ou=Dynamic,o=Intranet")
 
 
 def test_seed_writes_an_accounts_file_with_mode_0600(accounts: Path) -> None:
@@ -368,15 +380,13 @@ def test_seed_writes_an_accounts_file_with_mode_0600(accounts: Path) -> None:
     assert not accounts.with_name("c.ldif").exists()
 
 
-def keep(accounts: Path, columns: list[str], name: str = "own.csv") -> Path:
+def keep(accounts: Path, columns: list[str]) -> Path:
     """Reduce a file to some columns."""
-    with accounts.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    path = accounts.with_name(name)
-    with path.open("w", newline="") as file:
-        made = csv.writer(file)
-        made.writerow(columns)
-        made.writerows([row[each] for each in columns] for row in rows)
+    path = accounts.with_name("own.csv")
+    with accounts.open(newline="") as file, path.open("w", newline="") as own:
+        rows = csv.DictWriter(own, columns, extrasaction="ignore")
+        rows.writeheader()
+        rows.writerows(csv.DictReader(file))
     return path
 
 
@@ -395,12 +405,12 @@ def test_accounts_of_a_csv_file_log_in(
 ) -> None:
     own = keep(accounts, columns)
     where = ("--target", directory.url, "--base", directory.base)
-    ran = in_process("ils", "run", "login", *where, "--accounts", own, "--how", how, *BRIEF)
+    ran = log_in(*where, "--accounts", own, "--how", how, *BRIEF)
     right(ran)
     other = own.with_name("other.csv")
     other.write_text(own.read_text().replace("uid,password", "log in,Geheim", 1))
     named = f"{other}:Geheim=password,log in=uid"
-    let_in(in_process("ils", "run", "login", *where, "--accounts", named, "--how", how, "--check"))
+    let_in(*where, "--accounts", named, "--how", how)
     # The result contains the number of accounts.
     assert ran.objects[0]["entries"] == PEOPLE
     with accounts.open() as file:
@@ -411,17 +421,13 @@ def test_accounts_of_a_csv_file_log_in(
 def test_semicolons_may_separate_the_cells_of_accounts(
     directory: LdapDirectory, accounts: Path, tmp_path: Path
 ) -> None:
-    own = keep(accounts, ["uid", "password"])
-    with own.open() as file:
-        rows = list(csv.reader(file))
+    names = keep(accounts, ["uid", "password"]).read_text()
     other = tmp_path / "semicolons.csv"
-    other.write_text("".join(f"{name};{password}\n" for name, password in rows))
+    other.write_text(names.replace(",", ";"))
     where = ("--target", directory.url, "--base", directory.base)
-    let_in(in_process("ils", "run", "login", *where, "--accounts", other, "--check"))
+    let_in(*where, "--accounts", other)
     other.write_text("jsmith;swordfish\nabyron;battery\n")
-    ran = in_process("ils", "run", "login", *where, "--accounts", other, *BRIEF).check(
-        2, "no column is called password"
-    )
+    ran = log_in(*where, "--accounts", other, *BRIEF).check(2, "no column is called password")
     assert "swordfish" not in ran.err
 
 
@@ -443,25 +449,19 @@ def test_accounts_with_dns_but_no_login_names_bind_without_a_search(
     directory: LdapDirectory, accounts: Path
 ) -> None:
     own = keep(accounts, ["dn", "password"])
-    argv = ("--target", directory.url, "--accounts", own, "--check")
-    let_in(in_process("ils", "run", "login", *argv))
-    in_process("ils", "run", "login", *argv, "--how", "search-bind").check(2, "has DNs alone")
+    argv = ("--target", directory.url, "--accounts", own)
+    let_in(*argv)
+    log_in(*argv, "--how", "search-bind").check(2, "has DNs alone")
 
 
 @pytest.fixture(scope="module")
 def stock(slapd: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StockSlapd]:
     """A slapd that locks accounts at the third wrong password."""
     with stock_slapd.running(tmp_path_factory.mktemp("stock"), policies=True) as server:
-        where = ("--to", f"{server.url}/{BASE}", "--profile", "person", *WHO)
-        assert as_admin("seed", *where).code == 0
+        assert server.seed("--profile", "person").code == 0
         said = server.client("ldapadd", "-D", ADMIN, "-w", PASSWORD, text=stock_slapd.POLICY)
         assert "adding new entry" in said, said
         yield server
-
-
-def as_admin(command: str, *argv: object) -> Ran:
-    own = ("--bind-dn", ADMIN, "--i-own-this-target")
-    return in_process("ils", command, *argv, *own, SITEBENCH_BIND_PASSWORD=PASSWORD)
 
 
 @pytest.fixture
@@ -478,15 +478,26 @@ def before(stock: StockSlapd) -> Counter[str]:
 
 @pytest.fixture
 def strangers(stock: StockSlapd, tmp_path: Path) -> Path:
-    path = tmp_path / "accounts.csv"
-    who = ("--profile", "person", *WHO)
-    in_process("ils", "seed", "--to", tmp_path / "a.ldif", "--accounts", path, *who).check(0)
-    path.write_text(path.read_text().replace("ou=Dynamic,o=Intranet", BASE))
-    return path
+    """Return the accounts of the slapd."""
+    return seeded_accounts(tmp_path, BASE)
 
 
 def at(stock: StockSlapd, accounts: Path) -> tuple[object, ...]:
-    return ("--target", stock.url, "--base", BASE, "--accounts", accounts)
+    return (*stock.at, "--accounts", accounts)
+
+
+def with_two_workers(folder: Path, *argv: object) -> Ran:
+    port = free_port()
+    with worker(folder, port), worker(folder, port):
+        return in_process(*argv, "--workers", "2", "--bind", f"127.0.0.1:{port}")
+
+
+def outdate(accounts: Path, *rows: int) -> None:
+    """Replace the passwords of these rows, or of all rows."""
+    lines = accounts.read_text().splitlines()
+    for row in rows or range(1, len(lines)):
+        lines[row] = f"{lines[row].rpartition(',')[0]},stale-1"
+    accounts.write_text("".join(f"{line}\n" for line in lines))
 
 
 @pytest.mark.parametrize("more", [(), ("--threads", "2"), ("--client", "ldap3")])
@@ -494,7 +505,7 @@ def test_no_account_gets_two_wrong_passwords(
     stock: StockSlapd, strangers: Path, before: Counter[str], more: tuple[str, ...]
 ) -> None:
     wrong = ("--wrong", "30%", "--measure", "20s")
-    point = in_process("ils", "run", "login", *at(stock, strangers), *FAST, *wrong, *more).point
+    point = log_in(*at(stock, strangers), *FAST, *wrong, *more).point
     # Sixty of two hundred logins are wrong: the run ends with the last account.
     kinds = {each["kind"] for each in point["warnings"]}
     assert "data-used-up" in kinds
@@ -505,47 +516,35 @@ def test_no_account_gets_two_wrong_passwords(
 
 
 def test_workers_share_accounts(stock: StockSlapd, strangers: Path, before: Counter[str]) -> None:
-    port = free_port()
     # Slowly enough that some accounts remain when all users have started.
     load = (*at(stock, strangers), *BRIEF, "--wrong", "50%", "--rate", "30", "--measure", "20s")
-    argv = ("ils", "run", "login", *load, "--workers", "2", "--bind", f"127.0.0.1:{port}")
-    with worker(strangers.parent, port), worker(strangers.parent, port):
-        ran = in_process(*argv)
-    assert ran.code == 0, ran.err
-    assert min(each["operations"] for each in ran.objects[0]["workers"]) > 0
-    found = stock.refused() - before
-    assert set(found.values()) == {1}
-    assert len(found) > PEOPLE // 2
+    point = with_two_workers(strangers.parent, "ils", "run", "login", *load).point
+    assert min(worker["operations"] for worker in point["workers"]) > 0
+    refused = stock.refused() - before
+    assert set(refused.values()) == {1}
+    assert len(refused) > PEOPLE // 2
 
 
 def test_one_outdated_password_in_the_accounts_file_ends_the_run(
     stock: StockSlapd, strangers: Path, before: Counter[str]
 ) -> None:
-    with strangers.open(newline="") as file:
-        rows = list(csv.reader(file))
-    rows[20][2] = "stale-1"
-    with strangers.open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
-    ran = in_process(
-        "ils", "run", "login", *at(stock, strangers), *BRIEF, "--measure", "20s"
-    ).check(1, "a password was refused, so the run has ended", "uid=user.19,")
+    outdate(strangers, 20)
+    ran = log_in(*at(stock, strangers), *BRIEF, "--measure", "20s").check(
+        1, "a password was refused, so the run has ended", "uid=user.19,"
+    )
     assert "stale-1" not in ran.err
     assert stock.refused() - before == Counter({f"uid=user.19,{BASE}": 1})
     # With permission to lock accounts the run continues; permission to change the directory is not
     # enough.
     argv = ("login", *at(stock, strangers), *FAST, "--allow-failures")
-    assert as_admin("run", *argv).code == 1
-    ran = as_admin("run", *argv, "--wrong-passwords", "any").check(0)
-    assert ran.objects[0]["failures"] > 1
+    assert stock.ils("run", *argv).code == 1
+    assert stock.ils("run", *argv, "--wrong-passwords", "any").point["failures"] > 1
     assert (stock.refused() - before)[f"uid=user.19,{BASE}"] > 3
 
 
 def stale(accounts: Path, deal: str, more: str = "") -> Path:
     """Write a scenario file that logs in with the accounts, all with outdated passwords."""
-    with accounts.open(newline="") as file:
-        header, *rows = csv.reader(file)
-    with accounts.open("w", newline="") as file:
-        csv.writer(file).writerows([header, *([dn, uid, "stale-1"] for dn, uid, _ in rows)])
+    outdate(accounts)
     path = accounts.with_name("login.toml")
     path.write_text(
         f"[data.account]\nfile = {accounts.name!r}\ndeal = {deal!r}\n"
@@ -562,17 +561,11 @@ def test_file_of_outdated_passwords_locks_no_account(
     stock: StockSlapd, strangers: Path, before: Counter[str], way: str
 ) -> None:
     path = stale(strangers, "exclusive")
-    target = ("--target", stock.url, "--base", BASE, "--warmup", "0s", "--measure", "5s")
-    load = ("--users", "16", *target, "--allow-failures")
-    if way == "workers":
-        port = free_port()
-        with worker(strangers.parent, port), worker(strangers.parent, port):
-            workers = ("--workers", "2", "--bind", f"127.0.0.1:{port}")
-            ran = in_process("ils", "run", path, *load, *workers)
-    else:
-        more = {"threads": ("--threads", "2"), "check": ("--check",)}.get(way, ())
-        name = f"{path}:login" if way == "operation" else path
-        ran = in_process("ils", "run", name, *load, *more)
+    name = f"{path}:login" if way == "operation" else path
+    more = {"threads": ("--threads", "2"), "check": ("--check",)}.get(way, ())
+    load = (*stock.at, "--warmup", "0s", "--measure", "5s", "--users", "16", "--allow-failures")
+    argv = ("ils", "run", name, *load, *more)
+    ran = with_two_workers(path.parent, *argv) if way == "workers" else in_process(*argv)
     assert ran.code == 1, ran.err
     assert "stale-1" not in ran.err
     refused = stock.refused() - before
@@ -586,7 +579,7 @@ def test_file_of_outdated_passwords_locks_no_account(
 def test_dealing_rows_in_a_way_that_could_lock_accounts_is_refused(
     stock: StockSlapd, strangers: Path, before: Counter[str]
 ) -> None:
-    target = ("--target", stock.url, "--base", BASE, "--i-own-this-target")
+    target = (*stock.at, "--i-own-this-target")
     ran = in_process("ils", "run", stale(strangers, "uniform"), *target, *FAST).check(2)
     message, remedy = ran.err.splitlines()
     assert "login, step log in: stale passwords of account could be sent many" in message
@@ -618,24 +611,38 @@ def test_each_account_gets_one_wrong_password_per_run(
     )
     assert stock.refused() == before
     # A run that continues with another load counts, too.
-    assert in_process("ils", "run", "login", *argv).code == 0
+    assert log_in(*argv).code == 0
     assert set((sent := stock.refused() - before).values()) == {1}
-    in_process("ils", "run", "login", *argv, "--users", "1").check(
-        2, "this run has sent wrong passwords to these accounts"
-    )
+    log_in(*argv, "--users", "1").check(2, "this run has sent wrong passwords to these accounts")
     assert stock.refused() - before == sent
 
 
-def test_login_of_the_first_account_is_tried_before_the_load(
-    stock: StockSlapd, tmp_path: Path
+NOBODY = f'dn,uid,password\n"uid=nobody,{BASE}",nobody,x1\n'
+FOREIGN = "Anmeldename,mail,password\nnobody,nobody@x,x1\n"
+"""The user's column in another language was ignored, and mail used in its place."""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (NOBODY, "--how bind", "invalidCredentials"),
+        (NOBODY, "--how search-bind", "finds no entries below"),
+        (NOBODY, "--check", "DNs are of the column dn"),
+        (
+            FOREIGN,
+            "--how bind",
+            "names are of the column mail (another: --accounts FILE:COLUMN=uid",
+        ),
+        (FOREIGN, "--check", "names are of the column mail (another: --accounts FILE:COLUMN=uid"),
+    ],
+)
+def test_first_account_is_tried_before_the_load_and_its_column_named(
+    stock: StockSlapd, tmp_path: Path, text: str, options: str, words: str
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f'dn,uid,password\n"uid=nobody,{BASE}",nobody,x1\n')
-    for how, said in (("bind", "invalidCredentials"), ("search-bind", "finds no entries below")):
-        ran = in_process("ils", "run", "login", *at(stock, path), *BRIEF, "--how", how)
-        assert ran.code in (1, 2)
-        assert said in ran.err
-        assert "x1" not in ran.err
+    ran = log_in(*at(stock, own_file(tmp_path, text)), *BRIEF[:-1], *options.split())
+    assert ran.code in (1, 2)
+    assert words in ran.err
+    assert "x1" not in ran.err
 
 
 def test_successful_login_clears_earlier_failures(
@@ -645,7 +652,7 @@ def test_successful_login_clears_earlier_failures(
     dn = accounts_of(str(strangers)).cell(0, "dn")
     stock.client("ldapwhoami", "-D", dn, "-w", "wrong")
     assert stock.refused() - before == Counter({dn: 1})
-    ran = in_process("ils", "run", "login", *at(stock, strangers), *BRIEF)
+    ran = log_in(*at(stock, strangers), *BRIEF)
     right(ran)
     assert "login-writes" not in {each["kind"] for each in ran.objects[0]["warnings"]}
 
@@ -654,10 +661,9 @@ def test_server_that_writes_at_each_login_causes_a_warning(
     slapd: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with stock_slapd.running(tmp_path_factory.mktemp("last"), last=True) as server:
-        where = ("--target", server.url, "--base", BASE, "--profile", "person", *WHO)
-        assert as_admin("seed", "--to", f"{server.url}/{BASE}", *where[4:]).code == 0
+        assert server.seed("--profile", "person").code == 0
         for _ in range(2):
-            ran = as_admin("run", "login", *where, *BRIEF)
+            ran = server.ils("run", "login", *server.at, "--profile", "person", *BRIEF)
             right(ran)
             said = {each["kind"]: each["message"] for each in ran.objects[0]["warnings"]}
             assert said["login-writes"].startswith("each login writes pwdLastSuccess")
@@ -665,7 +671,7 @@ def test_server_that_writes_at_each_login_causes_a_warning(
 
 def test_check_tries_one_login_without_a_load(stock: StockSlapd, strangers: Path) -> None:
     how = ("--how", "search-bind-groups", "--wrong", "5%", "--check")
-    ran = in_process("ils", "run", "login", *at(stock, strangers), *how).check(0)
+    ran = log_in(*at(stock, strangers), *how).check(0)
     assert [line.split()[0] for line in ran.out.splitlines() if not line.startswith("  m")] == [
         *("login", "login:", "search", "bind", "groups", "login:"),
         *("wrong", "login:", "search", "bind", "login:"),
@@ -673,28 +679,12 @@ def test_check_tries_one_login_without_a_load(stock: StockSlapd, strangers: Path
     assert "password={account.password}: success" in ran.out
 
 
-def test_refusal_names_the_columns_of_the_file(stock: StockSlapd, tmp_path: Path) -> None:
-    """The user's column in another language was ignored, and mail used in its place."""
-    path = tmp_path / "a.csv"
-    path.write_text("Anmeldename,mail,password\nnobody,nobody@x,x1\n")
-    for more in ((), ("--check",)):
-        ran = in_process("ils", "run", "login", *at(stock, path), *BRIEF[:-1], *more).check(
-            1, "names are of the column mail (another: --accounts FILE:COLUMN=uid)"
-        )
-    path.write_text(f'dn,uid,password\n"uid=nobody,{BASE}",nobody,x1\n')
-    ran = in_process("ils", "run", "login", *at(stock, path), "--check")
-    assert "DNs are of the column dn" in ran.err
-
-
 def test_advice_is_given_if_the_check_of_a_login_is_refused(
     stock: StockSlapd, strangers: Path, before: Counter[str]
 ) -> None:
-    text = strangers.read_text()
-    strangers.write_text(
-        re.sub(r"[^,\n]+$", "stale", text, flags=re.M).replace("stale", "password", 1)
-    )
+    outdate(strangers)
     for _ in range(2):
-        in_process("ils", "run", "login", *at(stock, strangers), "--check").check(
+        log_in(*at(stock, strangers), "--check").check(
             1, "login: not answered as it has to be", "check the name, the password and --base"
         )
     assert list((stock.refused() - before).values()) == [2]
@@ -715,19 +705,19 @@ def test_directory_closed_to_anonymous_clients_is_reported(accounts: Path, tmp_p
     with LdapDirectory(PEOPLE, require_bind=True, **kind) as directory:  # type: ignore[arg-type]
         argv = ("--target", directory.url, "--base", directory.base, "--accounts", accounts)
         how = ("--how", "search-bind")
-        ran = in_process("ils", "run", "login", *argv, *how, *BRIEF)
+        ran = log_in(*argv, *how, *BRIEF)
         assert ran.code != 0
         assert "with --bind-dn and --password-file; an account of the file will do" in ran.err
         # A bind uses the base only as text.
         own = keep(accounts, ["uid", "password"])
-        right(in_process("ils", "run", "login", *argv[:-1], own, *BRIEF))
+        right(log_in(*argv[:-1], own, *BRIEF))
         elsewhere = ("--base", f"ou=none,{directory.suffix}")
-        ran = in_process("ils", "run", "login", *argv[:-1], own, *elsewhere, "--check")
+        ran = log_in(*argv[:-1], own, *elsewhere, "--check")
         assert ran.code != 0, ran.out
         secret = tmp_path / "password"
         secret.write_text("x")
         who = ("--bind-dn", "cn=a", "--password-file", secret)
-        right(in_process("ils", "run", "login", *argv, *how, *who, *BRIEF))
+        right(log_in(*argv, *how, *who, *BRIEF))
 
 
 def test_login_works_at_a_slapd_closed_to_anonymous_reads(
@@ -736,15 +726,14 @@ def test_login_works_at_a_slapd_closed_to_anonymous_reads(
     """With `by users read by * none`, anonymous clients get noSuchObject, as for a wrong base."""
     path = tmp_path / "accounts.csv"
     with stock_slapd.running(tmp_path_factory.mktemp("closed"), closed=True) as server:
-        to = ("--to", f"{server.url}/{BASE}", "--profile", "person", *WHO)
-        assert as_admin("seed", *to, "--accounts", path).code == 0
+        assert server.seed("--profile", "person", "--accounts", path).code == 0
         names = keep(path, ["uid", "password"])
         where = ("--target", server.url, "--accounts", names, *BRIEF)
-        right(in_process("ils", "run", "login", "--base", BASE, *where))
-        in_process("ils", "run", "login", "--base", BASE, *where, "--how", "search-bind").check(
+        right(log_in("--base", BASE, *where))
+        log_in("--base", BASE, *where, "--how", "search-bind").check(
             2, f"has no entry {BASE!r}, or does not show it to anonymous users", "--bind-dn"
         )
-        wrong = in_process("ils", "run", "login", "--base", f"ou=none,{BASE}", *where)
+        wrong = log_in("--base", f"ou=none,{BASE}", *where)
         assert wrong.code != 0
         assert "check the name, the password and --base" in wrong.err
 

@@ -34,13 +34,6 @@ def flask(database: str, folder: Path) -> AbstractContextManager[str]:
     return serving(EXAMPLE, folder, "--database", database, "--people", str(PEOPLE))
 
 
-def test_example_site_starts_with_a_fresh_database(tmp_path: Path) -> None:
-    database = str(tmp_path / "notes.sqlite")
-    for _ in range(2):
-        with flask(database, tmp_path):
-            pass
-
-
 def measured(url: str, *more: str) -> None:
     """Run the example's scenario; all answers must be right, and all requests must occur."""
     for window in ("2s", "8s", "30s"):  # A busy machine needs longer for a deck of a hundred.
@@ -53,13 +46,15 @@ def measured(url: str, *more: str) -> None:
         mix = point["figures"]["mix"]["site"]
         if mix["page"]["count"] > 90:
             break
-    assert mix["create"]["count"] > 0
-    assert mix["update"]["count"] > 0
+    assert min(mix["create"]["count"], mix["update"]["count"]) > 0
     assert 80 < mix["page"]["percent"] < 97
 
 
-def test_flask_example_on_sqlite_is_measured(tmp_path: Path) -> None:
-    with flask(str(tmp_path / "notes.sqlite"), tmp_path) as url:
+def test_flask_example_on_sqlite_is_measured_after_a_restart(tmp_path: Path) -> None:
+    database = str(tmp_path / "notes.sqlite")
+    with flask(database, tmp_path):
+        pass
+    with flask(database, tmp_path) as url:
         measured(url)
 
 
@@ -73,12 +68,10 @@ def test_site_with_login_is_measured_with_accounts_from_a_csv_file(tmp_path: Pat
     rows = "".join(f"{i},secret-{i},Person {i}\n" for i in range(PEOPLE))
     accounts.write_text(f"number,password,name\n{rows}")
     with serving(LOGIN, tmp_path, "--accounts", str(accounts)) as url:
-        ran = in_process(
+        point = in_process(
             *("ps", "run", str(LOGIN / "login.toml"), "--data", f"account={accounts}"),
             *("--target", url, "--i-own-this-target", "--users", "4", "--threads", "1"),
-            *("--rate", "20"),
-            *("--warmup", "0s", "--measure", "2s", "--json"),
-        )
-    point = ran.point
+            *("--rate", "20", "--warmup", "0s", "--measure", "2s", "--json"),
+        ).point
     assert point["failures_by_kind"] == {}
     assert point["figures"]["mix"]["login"]["session"]["count"] > 10

@@ -114,7 +114,7 @@ def test_fast_refusals_do_not_make_a_site_faster(site: OpenSite) -> None:
         return ask(asked)
 
     _, point = measured(site, refuses_every_second_page, "--measure", "2s")
-    (page,) = [each for each in point["steps"] if each["step"] == "page"]
+    (page,) = [step for step in point["steps"] if step["step"] == "page"]
     assert page["failures"] == page["wrong"]["n"] > 0
     assert page["service"]["n"] == page["count"] - page["failures"]
     # In microseconds; on a busy machine all take longer.
