@@ -45,17 +45,17 @@ class Shape:
         return self.at_a_time / self.operation_s
 
 
-def _find(key: str, more: str = "", row: str = "", operation: str = "o") -> str:
+def find(key: str, more: str = "", row: str = "", operation: str = "o") -> str:
     value = f"{operation}.{key}.{{user}}.{{iteration}}{row}"
     return f'{{ name = "{key}", search = "(uid={value})"{more} }}'
 
 
-def _ask(key: str, more: str = "") -> str:
+def ask(key: str, more: str = "") -> str:
     dn = f"uid=o.{key}.{{user}}.{{iteration}},o=truth"
     return f'{{ name = "{key}", compare = "{dn}", entry = {{ sn = "x" }}{more} }}'
 
 
-def _get(key: str, more: str = "", row: str = "") -> str:
+def get(key: str, more: str = "", row: str = "") -> str:
     return f'{{ name = "{key}", get = "/o.{key}.{{user}}.{{iteration}}{row}"{more} }}'
 
 
@@ -79,68 +79,68 @@ _CHANGE = (
 )
 
 SHAPES: Sequence[Shape] = (
-    Shape("one step", _operation(_find("find")), _operation(_get("find"))),
+    Shape("one step", _operation(find("find")), _operation(get("find"))),
     Shape(
         "two steps",
-        _operation(_find("find"), _ask("ask")),
-        _operation(_get("find"), _get("ask")),
+        _operation(find("find"), ask("ask")),
+        _operation(get("find"), get("ask")),
         2,
     ),
     Shape(
         "think between",
-        _operation(_find("find"), _THINK, _ask("ask")),
-        _operation(_get("find"), _THINK, _get("ask")),
+        _operation(find("find"), _THINK, ask("ask")),
+        _operation(get("find"), _THINK, get("ask")),
         2,
         {"ask": 0.3},
     ),
     Shape(
         "repeat",
-        _operation(_find("find"), f"{{ repeat = 3, step = [{_ask('ask')}] }}"),
-        _operation(_get("find"), f"{{ repeat = 3, step = [{_get('ask')}] }}"),
+        _operation(find("find"), f"{{ repeat = 3, step = [{ask('ask')}] }}"),
+        _operation(get("find"), f"{{ repeat = 3, step = [{get('ask')}] }}"),
         4,
     ),
     Shape(
         "counts",
-        _COUNTS.format(_find("find"), _ask("ask")),
-        _COUNTS.format(_get("find"), _get("ask")),
+        _COUNTS.format(find("find"), ask("ask")),
+        _COUNTS.format(get("find"), get("ask")),
         2,
         counts="ask",
     ),
     Shape(
         "capture",
         _operation(
-            _find("find", ', capture.token = "mail"'),
+            find("find", ', capture.token = "mail"'),
             '{ name = "ask", search = "(uid=o.ask.{user}.{iteration}.{token})" }',
         ),
         _operation(
-            _get("find", ", capture.token = { before = 'page=', until = ';' }"),
+            get("find", ", capture.token = { before = 'page=', until = ';' }"),
             '{ name = "ask", get = "/o.ask.{user}.{iteration}.{token}" }',
         ),
         2,
     ),
-    Shape("pool", _operation(_find("find"), head=_POOL), None, at_a_time=10, waits=True),
+    Shape("pool", _operation(find("find"), head=_POOL), None, at_a_time=10, waits=True),
     Shape(
         "outstanding",
-        _operation(_find("find"), _ask("ask"), head=_OUTSTANDING),
+        _operation(find("find"), ask("ask"), head=_OUTSTANDING),
         None,
         2,
         waits=True,
     ),
     Shape(
         "connection per step",
-        _operation(_find("find"), _ask("ask"), head=_PER_STEP),
-        _operation(_get("find"), _get("ask"), head=_PER_STEP),
+        _operation(find("find"), ask("ask"), head=_PER_STEP),
+        _operation(get("find"), get("ask"), head=_PER_STEP),
         2,
     ),
     Shape(
         "once",
-        _operation(_find("find", row=".{row}"), head=_ONCE),
-        _operation(_get("find", row=".{row}"), head=_ONCE),
+        _operation(find("find", row=".{row}"), head=_ONCE),
+        _operation(get("find", row=".{row}"), head=_ONCE),
     ),
     Shape(
         "exclusive",
-        _operation(_find("find", row=".{row}"), _CHANGE, head=_EXCLUSIVE),
-        _operation(_get("find", row=".{row}"), _get("ask", row=".{row}"), head=_EXCLUSIVE),
+        _operation(find("find", row=".{row}"), _CHANGE, head=_EXCLUSIVE),
+        _operation(get("find", row=".{row}"), get("ask", row=".{row}"), head=_EXCLUSIVE),
         2,
         at_a_time=12,
         waits_for_row=True,
@@ -148,9 +148,9 @@ SHAPES: Sequence[Shape] = (
     Shape(
         "start",
         _START.format('{ name = "hello", search = "(uid=start.hello.{user}.0)" }')
-        + _operation(_find("find")),
+        + _operation(find("find")),
         _START.format('{ name = "hello", get = "/start.hello.{user}.0" }')
-        + _operation(_get("find")),
+        + _operation(get("find")),
     ),
 )
 
@@ -264,7 +264,7 @@ NULL = Cell("ldap", SHAPES[0], SCHEDULES[0], NO_FAULT)
 _CLOSED, _EVEN = SCHEDULES[0], SCHEDULES[2]
 LONG_THINK = Shape(
     "think for longer than the timeout",
-    _operation(_find("find"), '{ think = "2s", distribution = "constant" }', _ask("ask")),
+    _operation(find("find"), '{ think = "2s", distribution = "constant" }', ask("ask")),
     None,
     2,
     {"ask": 2.0},
@@ -279,11 +279,11 @@ def _of(name: str, *texts: str) -> Cell:
     return Cell("ldap", shape, schedule, STALL_IN_THE_MIDDLE, threads, texts=texts)
 
 
-_O, _P = _find("find"), _find("find", operation="p")
+_O, _P = find("find"), find("find", operation="p")
 _ONE, _OTHER = _operation(_O), _operation(_P, name="p")
 
 PAIRS: Sequence[tuple[Cell, Cell]] = (
-    (_of("a step", _ONE), _of("a step and one of no time", _operation(_O, _find("quick")))),
+    (_of("a step", _ONE), _of("a step and one of no time", _operation(_O, find("quick")))),
     (_of("files: one", _ONE + _OTHER), _of("files: two", _ONE, _OTHER)),
     (
         _of("weights of 3 and 1", _operation(_O, weight=3) + _OTHER),

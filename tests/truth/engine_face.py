@@ -30,7 +30,7 @@ from sitebench.measure.summarise import summarise
 from sitebench.monitor.monitor import Monitor
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase, Windows
-from sitebench.scenario.script import HTTP, Script, from_text
+from sitebench.scenario.script import HTTP, from_text
 from sitebench.suite_base.points import Load
 from tests.truth.figures import Key, Reported, Row, Span, Times
 from tests.truth.log import SLOW_S
@@ -39,6 +39,7 @@ DRAIN_S = 0.25
 """The interval at which users start or stop, and recorders are drained."""
 _LOOK_S = 0.02
 _STOP_S = 5.0
+_SPAN = ("begin_s", "seconds", "operations", "failures")
 
 
 class _Test:
@@ -53,8 +54,22 @@ class _Test:
         self.of_users = self.stages is not None and self.stages.of_users
         span_s = math.inf if self.stages is None else self.stages.span_s
         self.windows = Windows(Monitor(None), span_s=span_s)
-        self._engine = _engine(self.scripts, self.load, self.stages, port, threads)
+        self._engine = self._new_engine(port, threads)
         self._users = Counter({each.name: 0 for each in self.scripts})
+
+    def _new_engine(self, port: int, threads: int) -> Engine:
+        scripts, load = self.scripts, self.load
+        tables = {name: table for each in scripts for name, table in each.own_tables.items()}
+        chosen = {name: load[name] for name in ("rate", "arrivals", "timeout") if name in load}
+        chosen |= {"threads": threads, "stages": self.stages}
+        if scripts[0].protocol == HTTP:
+            site = OpenSite("site", SiteAddress("127.0.0.1", port))
+            config = of_site(Load(PsOptions(entries=1, **chosen), site, scripts))
+        else:
+            options, address = IlsOptions(**chosen), parse_address(f"ldap://127.0.0.1:{port}")
+            directory = OpenDirectory("any", address, options.base)
+            config = of_directory(Load(options, directory, scripts))
+        return Engine(config, None, None, tables)
 
     @property
     def measured(self) -> Tally:
@@ -121,17 +136,9 @@ class _Test:
         if stages is not None:
             settings["stages"] = str(stages)
             rate = None if stages.of_users else stages.mean
-        spec = PointSpec(
-            "ils",
-            "cell",
-            0,
-            "truth",
-            load.get("users", 1),
-            rate,
-            load.get("warmup", 0.0),
-            load.get("measure", 0.0),
-            settings=settings,
-        )
+        times = load.get("warmup", 0.0), load.get("measure", 0.0)
+        target = ("ils", "cell", 0, "truth", load.get("users", 1), rate)
+        spec = PointSpec(*target, *times, settings=settings)
         result = summarise(
             spec,
             self.windows.with_starts(counts),
@@ -178,26 +185,6 @@ def measure(
     )
 
 
-def _engine(
-    scripts: Sequence[Script],
-    load: Mapping[str, Any],
-    stages: Stages | None,
-    port: int,
-    threads: int,
-) -> Engine:
-    tables = {name: table for each in scripts for name, table in each.own_tables.items()}
-    chosen = {name: load[name] for name in ("rate", "arrivals", "timeout") if name in load}
-    if scripts[0].protocol == HTTP:
-        site = PsOptions(entries=1, threads=threads, stages=stages, **chosen)
-        open_site = OpenSite("site", SiteAddress("127.0.0.1", port))
-        config = of_site(Load(site, open_site, scripts))
-    else:
-        options = IlsOptions(threads=threads, stages=stages, **chosen)
-        address = parse_address(f"ldap://127.0.0.1:{port}")
-        config = of_directory(Load(options, OpenDirectory("any", address, options.base), scripts))
-    return Engine(config, None, None, tables)
-
-
 def slow(totals: StepTotals) -> int:
     """Return the number of operations that took longer than an answer without a stall may."""
     return sum(
@@ -214,15 +201,11 @@ def whole(steps: Iterable[StepTotals]) -> Mapping[Key, Row]:
     for totals in steps:
         key = totals.program, totals.step
         merged.setdefault(key, StepTotals(*key)).add(totals)
-    return {
-        key: Row(
-            totals.count,
-            totals.failed,
-            totals.clocks[metrics.CENSORED].count,
-            totals.counters[metrics.THINKING],
-        )
-        for key, totals in merged.items()
-    }
+    rows = {}
+    for key, totals in merged.items():
+        unanswered, thinking = totals.clocks[metrics.CENSORED], totals.counters[metrics.THINKING]
+        rows[key] = Row(totals.count, totals.failed, unanswered.count, thinking)
+    return rows
 
 
 def reported(point: Mapping[str, Any], begin_ns: int, end_ns: int) -> Reported:
@@ -236,13 +219,7 @@ def reported(point: Mapping[str, Any], begin_ns: int, end_ns: int) -> Reported:
         failures=point["failures"],
         latency=_times(point.get(metrics.LATENCY.key)),
         spans=[
-            Span(
-                span["begin_s"],
-                span["seconds"],
-                span["operations"],
-                span["failures"],
-                _times(span[metrics.LATENCY.key]).max,
-            )
+            Span(**{n: span[n] for n in _SPAN}, longest_s=_times(span[metrics.LATENCY.key]).max)
             for span in point.get("spans", ())
         ],
         sent=point["sent"],

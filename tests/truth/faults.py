@@ -62,17 +62,8 @@ def _build() -> None:
 
 
 def _matrix() -> subprocess.CompletedProcess[str]:
-    argv = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--tb=line",
-        "-p",
-        "no:cacheprovider",
-        f"--maxfail={_MOST_FAILED}",
-    ]
-    argv.append("tests/truth/test_matrix.py")
+    argv = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
+    argv += [f"--maxfail={_MOST_FAILED}", "tests/truth/test_matrix.py"]
     return subprocess.run(argv, cwd=_WORKTREE, capture_output=True, text=True, check=False)
 
 

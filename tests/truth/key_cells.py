@@ -4,31 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.truth.cells import (
-    FAULTS,
-    LOST_ANSWERS,
-    SCHEDULES,
-    STALL_IN_THE_MIDDLE,
-    Cell,
-    Schedule,
-    Shape,
-)
+from tests.truth.cells import FAULTS, SCHEDULES, Cell, Schedule, Shape, ask, find, get
 
 _CLOSED, _THINKING, _EVEN = SCHEDULES[:3]
-
-
-def _search(step: str, more: str = "", row: str = "") -> str:
-    value = f"o.{step}.{{user}}.{{iteration}}{row}"
-    return f'{{ name = "{step}", search = "(uid={value})"{more} }}'
-
-
-def _compare(step: str, more: str = "") -> str:
-    dn = f"uid=o.{step}.{{user}}.{{iteration}},o=truth"
-    return f'{{ name = "{step}", compare = "{dn}", entry = {{ sn = "x" }}{more} }}'
-
-
-def _get(step: str, more: str = "") -> str:
-    return f'{{ name = "{step}", get = "/o.{step}.{{user}}.{{iteration}}"{more} }}'
+STALL_IN_THE_MIDDLE, _, LOST_ANSWERS = FAULTS
+_WINDOW = 'warmup = "500ms"\nmeasure = "3s"\n'
 
 
 def _shape(
@@ -41,57 +21,54 @@ def _shape(
 
 RIGHT = _shape(
     "expected answers",
-    _search(
+    find(
         "find", ', expect.entries = 1, capture.note = { attribute = "nothing", default = "none" }'
     ),
-    _compare("ask", ', expect.result = "compareTrue"'),
-    _search("again", row=".{note}"),
+    ask("ask", ', expect.result = "compareTrue"'),
+    find("again", row=".{note}"),
     requests=3,
 )
 WRONG_ENTRIES = _shape(
-    "two entries expected", _search("find", ", expect.entries = 2"), requests=1, wrong=True
+    "two entries expected", find("find", ", expect.entries = 2"), requests=1, wrong=True
 )
 WRONG_RESULT = _shape(
-    "false expected", _compare("ask", ', expect.result = "compareFalse"'), requests=1, wrong=True
+    "false expected", ask("ask", ', expect.result = "compareFalse"'), requests=1, wrong=True
 )
-WRONG_STATUS = _shape("404 expected", _get("find", ", expect.status = 404"), requests=1, wrong=True)
-UNBIND = _shape("unbind", _search("find"), '{ unbind = "main" }', requests=1)
+WRONG_STATUS = _shape("404 expected", get("find", ", expect.status = 404"), requests=1, wrong=True)
+UNBIND = _shape("unbind", find("find"), '{ unbind = "main" }', requests=1)
 TWO_CONNECTIONS = _shape(
     "a step on another connection",
-    _search("find"),
-    _compare("ask", ', on = "second"'),
+    find("find"),
+    ask("ask", ', on = "second"'),
     head="[connection.second]\n",
 )
 ANOTHER = _shape(
     "an operation on another connection",
-    _search("find"),
-    _compare("ask"),
+    find("find"),
+    ask("ask"),
     head="[connection.second]\n",
     more='on = "second"\n',
 )
-BIND = _shape("bind", _search("find"), head='connection.main.bind = ""\n', requests=1)
+BIND = _shape("bind", find("find"), head='connection.main.bind = ""\n', requests=1)
 LOGIN = _shape(
     "login",
-    _search("find"),
+    find("find"),
     '{ name = "login", bind = "uid=o.login.{user}.{iteration},o=truth", password = "{row}" }',
     head="data.row = { range = [1, 1_000] }\n",
 )
 OF_USER = _shape(
     "a row for each user",
-    _search("find", row=".{row}"),
+    find("find", row=".{row}"),
     head='data.row = { range = [1, 1_000], per = "user" }\n',
     requests=1,
 )
-HTTP_1_0 = _shape("http 1.0", _get("find"), _get("ask"), head='connection.main.http = "1.0"\n')
+HTTP_1_0 = _shape("http 1.0", get("find"), get("ask"), head='connection.main.http = "1.0"\n')
 
-_WINDOW = 'warmup = "500ms"\nmeasure = "3s"\n'
 SESSION = Cell(
     "ldap",
     Shape(
         "session",
-        _shape(
-            "", _search("find"), '{ think = "300ms", distribution = "constant" }', _compare("ask")
-        ).ldap,
+        _shape("", find("find"), '{ think = "300ms", distribution = "constant" }', ask("ask")).ldap,
         None,
         2,
         {"ask": 0.8},
@@ -101,7 +78,7 @@ SESSION = Cell(
 )
 CLIENTS = Cell(
     "ldap",
-    Shape("clients", _shape("", _search("find")).ldap),
+    Shape("clients", _shape("", find("find")).ldap),
     Schedule("clients of a sweep", _WINDOW + "clients = [20]", users=0),
     STALL_IN_THE_MIDDLE,
 )

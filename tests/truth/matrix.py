@@ -16,23 +16,9 @@ from typing import Any
 
 import psutil
 
-from tests.truth import checks, engine_face
+from tests.truth import checks, engine_face, log
 from tests.truth.cells import ANSWER_S, TIMEOUT_S, Cell
 from tests.truth.figures import Reported, Row
-from tests.truth.log import (
-    READING_S,
-    SECOND,
-    SENDING_S,
-    Due,
-    Truth,
-    apart,
-    at_once,
-    behind_each_other,
-    evenly,
-    saturated,
-    staged,
-    truth,
-)
 
 ROOT = Path(__file__).parents[2]
 CROWDED = 0.5
@@ -84,7 +70,7 @@ class Measured:
 
     cell: Cell
     reported: Reported
-    truth: Truth
+    truth: log.Truth
     others: float
     """Share of the machine that other programs used."""
     stall_s: tuple[float, float] | None
@@ -92,7 +78,7 @@ class Measured:
 
     @property
     def window_s(self) -> tuple[float, float]:
-        return self.reported.begin_ns / SECOND, self.reported.end_ns / SECOND
+        return self.reported.begin_ns / log.SECOND, self.reported.end_ns / log.SECOND
 
 
 Begun = Callable[[int], None]
@@ -116,11 +102,11 @@ def measure(cell: Cell, server: Server) -> Measured:
         )
 
     due = due_of(cell)
-    return compare(cell, server, run, due, edges_s=READING_S if cell.threads > 1 else 0.0)
+    return compare(cell, server, run, due, edges_s=log.READING_S if cell.threads > 1 else 0.0)
 
 
 def compare(
-    cell: Cell, server: Server, run: Run, due: Due, *, tls: bool = False, edges_s: float = 0.0
+    cell: Cell, server: Server, run: Run, due: log.Due, *, tls: bool = False, edges_s: float = 0.0
 ) -> Measured:
     """Run a test of the cell, and return its report with the log's figures.
 
@@ -133,11 +119,11 @@ def compare(
         nonlocal stall_s
         faults: dict[str, Any] = {}
         if cell.fault.stall_s is not None:
-            stall_ns = [begin_ns + round(each * SECOND) for each in cell.fault.stall_s]
+            stall_ns = [begin_ns + round(each * log.SECOND) for each in cell.fault.stall_s]
             faults["stall_ns"] = stall_ns
-            stall_s = stall_ns[0] / SECOND, stall_ns[1] / SECOND
+            stall_s = stall_ns[0] / log.SECOND, stall_ns[1] / log.SECOND
         if cell.fault.reset_s is not None:
-            faults["reset_ns"] = begin_ns + round(cell.fault.reset_s * SECOND)
+            faults["reset_ns"] = begin_ns + round(cell.fault.reset_s * log.SECOND)
         server.do(port=port, **faults)
 
     before = _cpu_s()
@@ -146,10 +132,10 @@ def compare(
     edges_s *= _FURTHER_APART if others > CROWDED else 1.0
     # Requests that a command sends before the load have no such key.
     closed = server.do(close=port)
-    log = [each for each in closed["requests"] if each[-1].count(".") >= 3]
-    found = truth(
-        log,
-        apart(due, edges_s) if edges_s else due,
+    requests = [each for each in closed["requests"] if each[-1].count(".") >= 3]
+    found = log.truth(
+        requests,
+        log.apart(due, edges_s) if edges_s else due,
         timeout_s=TIMEOUT_S,
         pauses=cell.shape.pauses,
         arrives=cell.schedule.arrives,
@@ -162,17 +148,17 @@ def compare(
 OBJECTIVES = ("max<900ms", "failures<0.1%")
 
 
-def due_of(cell: Cell) -> Due:
+def due_of(cell: Cell) -> log.Due:
     """Return the function for the due times of a cell's operations."""
     shape, schedule = cell.shape, cell.schedule
     if schedule.stages:
-        return staged(schedule.stages_of(shape))
+        return log.staged(schedule.stages_of(shape))
     if schedule.name == "even":
-        return evenly(schedule.rate_of(shape))
+        return log.evenly(schedule.rate_of(shape))
     waits = shape.waits or shape.waits_for_row
     if schedule.name == "poisson":
-        return saturated(shape.at_a_time) if waits else at_once
-    return behind_each_other if shape.waits else at_once
+        return log.saturated(shape.at_a_time) if waits else log.at_once
+    return log.behind_each_other if shape.waits else log.at_once
 
 
 def _cpu_s() -> tuple[float, float, float]:
@@ -197,7 +183,7 @@ def _others(begin: Sequence[float], end: Sequence[float]) -> float:
 def null_s(null: Measured) -> float:
     """Return the time that the load generator added to a constant time, in a cell without fault."""
     services = [each.service_s for each in null.truth.requests if each.service_s is not None]
-    return max(SENDING_S, null.reported.latency.max - max(services))
+    return max(log.SENDING_S, null.reported.latency.max - max(services))
 
 
 def problems(measured: Measured, null: Measured) -> Iterator[str]:
