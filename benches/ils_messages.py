@@ -12,11 +12,12 @@ REFERENCE is the cost of writing a large entry: a group of 9,990 members is repl
 
 from __future__ import annotations
 
-import contextlib
+import io
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from ils_bench.options import IlsOptions
 from ils_bench.targets.opening import open_embedded
@@ -69,8 +70,8 @@ def add(dn: str, attributes: Sequence[tuple[str, Sequence[str]]]) -> bytes:
 
 
 def modify(dn: str, changes: Sequence[tuple[int, str, Sequence[str]]]) -> bytes:
-    made = (tlv(0x30, enumerated(kind), attribute(name, of)) for kind, name, of in changes)
-    return message(tlv(0x66, octets(dn), tlv(0x30, *made)))
+    parts = (tlv(0x30, enumerated(kind), attribute(name, of)) for kind, name, of in changes)
+    return message(tlv(0x66, octets(dn), tlv(0x30, *parts)))
 
 
 def search(base: str, scope: int, wanted: bytes, attributes: Sequence[str] = ("1.1",)) -> bytes:
@@ -109,13 +110,15 @@ class Client:
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
-        self._received = b""
+        self._answers = self._socket.makefile("rb")
 
-    def ask(self, asked: bytes) -> int:
+    def ask(self, request: bytes) -> int:
         """Return the result code."""
-        self._socket.sendall(asked)
+        self._socket.sendall(request)
         while True:
-            operation, content = self._next()
+            answer = io.BytesIO(_read(self._answers)[1])
+            _read(answer)  # The message's ID.
+            operation, content = _read(answer)
             if operation not in (0x64, 0x73, 0x79):
                 return content[2]
 
@@ -124,32 +127,20 @@ class Client:
             code = self.ask(sent)
             assert code == SUCCESS, (code, sent[:120])
 
-    def _next(self) -> tuple[int, bytes]:
-        while True:
-            with contextlib.suppress(IndexError):
-                start, end = _content(self._received, 0)
-                if end <= len(self._received):
-                    whole, self._received = self._received[start:end], self._received[end:]
-                    _, at = _content(whole, 0)
-                    start, end = _content(whole, at)
-                    return whole[at], whole[start:end]
-            part = self._socket.recv(1 << 20)
-            if not part:
-                raise ConnectionError("the directory closed the connection")
-            self._received += part
-
     def close(self) -> None:
+        self._answers.close()
         self._socket.close()
 
 
-def _content(of: bytes, at: int) -> tuple[int, int]:
-    size, start = of[at + 1], at + 2
+def _read(stream: BinaryIO) -> tuple[int, bytes]:
+    """Return the tag and the content of the next element."""
+    head = stream.read(2)
+    if len(head) < 2:
+        raise ConnectionError("the directory closed the connection")
+    tag, size = head
     if size & 0x80:
-        start += size & 0x7F
-        if start > len(of):
-            raise IndexError
-        size = int.from_bytes(of[at + 2 : start], "big")
-    return start, start + size
+        size = int.from_bytes(stream.read(size & 0x7F), "big")
+    return tag, stream.read(size)
 
 
 @dataclass(frozen=True)
@@ -207,10 +198,8 @@ def modifies() -> Iterator[Message]:
         swap = [(DELETE, name, rest[::-1]), (ADD, name, rest)]
         back = modify(dn, [(REPLACE, name, values)])
         yield Message(f"modify {name}: replace", back)
-        yield Message(
-            f"modify {name}: replace 5 times",
-            modify(dn, [(REPLACE, name, values[:: 1 - 2 * (n % 2)]) for n in range(5)]),
-        )
+        times = [(REPLACE, name, values[:: 1 - 2 * (n % 2)]) for n in range(5)]
+        yield Message(f"modify {name}: replace 5 times", modify(dn, times))
         yield Message(f"modify {name}: delete and add twice", modify(dn, swap * 2), after=(back,))
         few = values[-48:]
         pairs = [(DELETE, name, few[::-1]), (ADD, name, few)]
@@ -232,27 +221,19 @@ def modifies() -> Iterator[Message]:
         for changed in (5_000, 2_500):
             some = values[:changed]
             swapped = modify(dn, [(DELETE, name, some[::-1]), (ADD, name, some)])
-            yield Message(
-                f"modify {kind}: delete and add {changed:,}", swapped, before=(delete(dn), whole)
-            )
+            words = f"modify {kind}: delete and add {changed:,}"
+            yield Message(words, swapped, (delete(dn), whole))
     long = [f"{i} {WIDE * 128}" for i in range(9_000)]
     wide = group("long")
     fresh = [*PERSON, ("cn", ["all of long"])]
-    begun = add(wide, fresh)
-    yield Message(
-        "modify description: add 3.4 MiB that become longer",
-        modify(wide, [(ADD, "description", long)]),
-        before=(begun,),
-        after=(delete(wide),),
-    )
+    grown = modify(wide, [(ADD, "description", long)])
+    words = "modify description: add 3.4 MiB that become longer"
+    yield Message(words, grown, (add(wide, fresh),), (delete(wide),))
     filled = add(wide, [*fresh, ("description", long)])
     yield Message("add: 3.4 MiB that become longer", filled, after=(delete(wide),))
     yield Message("delete: the same", delete(wide), before=(filled,))
-    yield Message(
-        "add: 9,990 members",
-        group_of("member", of_group("member")),
-        before=(delete(group("member")),),
-    )
+    members = group_of("member", of_group("member"))
+    yield Message("add: 9,990 members", members, before=(delete(group("member")),))
     many = [(f"description;x-{i}", [f"{n} a" for n in range(9)]) for i in range(990)]
     yield Message("add: 990 attributes of 9", add(wide, [*fresh, *many]), after=(delete(wide),))
 
@@ -265,62 +246,41 @@ def searches() -> Iterator[Message]:
     for name in MEMBERS:
         for terms in (20, 1_500):
             any_of = tlv(0xA1, *(equal("member", f"cn=zz{i}") for i in range(terms)))
-            yield Message(
-                f"search a group of {name}: {terms:,} members", search(group(name), 0, any_of)
-            )
+            words = f"search a group of {name}: {terms:,} members"
+            yield Message(words, search(group(name), 0, any_of))
     parts = tlv(0x30, *(octets("zz", 0x81) for _ in range(1_000)))
-    yield Message(
-        "search a group: a substring of 1,000 parts",
-        search(group("description"), 0, tlv(0xA4, octets("description"), parts)),
-    )
+    substrings = search(group("description"), 0, tlv(0xA4, octets("description"), parts))
+    yield Message("search a group: a substring of 1,000 parts", substrings)
     wide = tlv(0xA1, *(equal("description", WIDE * 100 + str(i)) for i in range(150)))
     yield Message("search: 64 KiB of filter that become longer", search(members, 0, wide))
     one = equal("description", WIDE * 20_000)
     yield Message("search: one value of 60 KB that becomes longer", search(members, 0, one))
     many = tlv(0xA1, *(equal("cn", f"x{i}") for i in range(3_500)))
     yield Message("search a person: 3,500 terms", search(ME, 0, many))
-    yield Message(
-        "search: 256 attributes of a group",
-        search(members, 0, octets("objectClass", 0x87), [f"member;x-{i}" for i in range(256)]),
-    )
-    yield Message(
-        "search: a group, whole", search(members, 0, octets("objectClass", 0x87), ["member"])
-    )
+    present, options = octets("objectClass", 0x87), [f"member;x-{i}" for i in range(256)]
+    yield Message("search: 256 attributes of a group", search(members, 0, present, options))
+    yield Message("search: a group, whole", search(members, 0, present, ["member"]))
     deep = ",".join(f"a={i}" for i in range(1_400))
     yield Message("search below a name of 8 KB", search(deep, 0, octets("cn", 0x87)))
 
 
 def others() -> Iterator[Message]:
     large = WIDE * 1_300_000
-    for name in ("description", "member", "mail"):
-        yield Message(
-            f"compare {name}: 3.9 MB that become longer", compare(group(name), name, large)
-        )
-        yield Message(
-            f"compare {name}: the last value", compare(group(name), name, of_group(name)[-1])
-        )
-    escaped = "a=" + "\\41" * 1_300_000
-    yield Message("compare member: 3.9 MB of escapes", compare(group("member"), "member", escaped))
-    spaces = "a" + " " * 4_000_000 + "b"
-    yield Message(
-        "compare description: 4 MB of spaces", compare(group("description"), "description", spaces)
-    )
+    escaped, spaces = "a=" + "\\41" * 1_300_000, "a" + " " * 4_000_000 + "b"
+    values = [
+        *((name, "3.9 MB that become longer", large) for name in KINDS if name != "seeAlso"),
+        *((name, "the last value", of_group(name)[-1]) for name in KINDS if name != "seeAlso"),
+        *(("member", "3.9 MB of escapes", escaped), ("description", "4 MB of spaces", spaces)),
+    ]
+    for name, words, value in values:
+        yield Message(f"compare {name}: {words}", compare(group(name), name, value))
     yield Message("extended: 4 MB of an unknown one", extended("1.2.3.4", b"x" * 4_000_000))
-    yield Message(
-        "bind: 9,900 passwords of 1 KiB each looked at",
-        bind(f"cn=keys,{BASE}", "y" * 1_000),
-        after=(bind(ME, PASSWORD),),
-    )
-    yield Message(
-        "rename: 16,000 people",
-        rename(f"ou=many,{BASE}", "ou=more"),
-        after=(rename(f"ou=more,{BASE}", "ou=many"),),
-    )
-    control = tlv(0x30, octets("1.2.3"))
-    yield Message(
-        "compare: 4 MB of controls",
-        message(compare(ME, "cn", "me")[5:], tlv(0xA0, control * 400_000)),
-    )
+    wrong, right = bind(f"cn=keys,{BASE}", "y" * 1_000), bind(ME, PASSWORD)
+    yield Message("bind: 9,900 passwords of 1 KiB each looked at", wrong, after=(right,))
+    there, back = rename(f"ou=many,{BASE}", "ou=more"), rename(f"ou=more,{BASE}", "ou=many")
+    yield Message("rename: 16,000 people", there, after=(back,))
+    controls = tlv(0xA0, tlv(0x30, octets("1.2.3")) * 400_000)
+    yield Message("compare: 4 MB of controls", message(compare(ME, "cn", "me")[5:], controls))
 
 
 CHAIN = "1.2.840.113556.1.4.1941"
@@ -341,9 +301,8 @@ def memberships() -> Iterator[Message]:
     yield Message("search: 40 times the same", search(BASE, 2, tlv(0xA1, nested * 40)))
     upwards = in_chain("memberOf", innermost)
     yield Message("search a group: those around it", search(f"cn=g1,{BASE}", 0, upwards))
-    yield Message(
-        f"search a user: memberOf of {WIDE_GROUPS} groups", search(ME, 0, present, ["memberOf"])
-    )
+    words = f"search a user: memberOf of {WIDE_GROUPS} groups"
+    yield Message(words, search(ME, 0, present, ["memberOf"]))
     yield Message("search a user: the same in a filter", search(ME, 0, octets("memberOf", 0x87)))
     yield Message("compare memberOf: the same", compare(ME, "memberOf", group("wide 1")))
     many = tlv(0xA4, octets("cn"), tlv(0x30, octets("classes", 0x80)))

@@ -14,19 +14,36 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 
+from benches import nginx, ps, scenarios, wrk
 from benches.bench import LANES
+from benches.ils import KEPT
+from benches.web import FILES_8K
+from ils_bench import sequences
+from ils_bench.calibrate import running_engine
+from ils_bench.options import IlsOptions
+from ils_bench.targets import opening as directories
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ps_bench import points as site_points
+from ps_bench.operations import PAGE_BYTES, built_in
+from ps_bench.options import PsOptions
+from ps_bench.targets import opening as sites
+from sitebench._engine import Engine
+from sitebench.calibrate import floor
+from sitebench.http.address import SiteAddress
+from sitebench.http.site import OpenSite
+from sitebench.scenario.script import Script
+from sitebench.seeders.upd import visitors
+from sitebench.suite_base.points import Load
 from sitebench.system.child import Service, serve
 from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
-
-if TYPE_CHECKING:
-    from sitebench._engine import Engine
-    from sitebench.http.address import SiteAddress
-    from sitebench.scenario.script import Script
+from web_bench import points as web_points
+from web_bench.options import WebOptions
+from web_bench.targets import opening as web_servers
 
 PEOPLE = 10_000
 SETTLE_S = 0.05
@@ -72,8 +89,6 @@ def _family_ns(pid: int | None) -> int:
 
 @contextlib.contextmanager
 def _floor() -> Iterator[Measure]:
-    from sitebench.calibrate import floor
-
     with floor.responder(floor.Exchange(104, 1_283)) as responder:
 
         def measure(seconds: float) -> Slice:
@@ -90,12 +105,6 @@ def _floor() -> Iterator[Measure]:
 
 @contextlib.contextmanager
 def _directory(operation: str, threads: int = 1, verify: str = "digest") -> Iterator[Measure]:
-    from benches.ils import KEPT
-    from ils_bench import sequences
-    from ils_bench.calibrate import running_engine
-    from ils_bench.options import IlsOptions
-    from ils_bench.targets.opening import open_target
-
     program = KEPT if operation == "lookup" else sequences.built_in(operation)
     options = IlsOptions(
         entries=PEOPLE,
@@ -106,7 +115,7 @@ def _directory(operation: str, threads: int = 1, verify: str = "digest") -> Iter
         verify=verify,
     )
     with (
-        open_target(options, PEOPLE) as target,
+        directories.open_target(options, PEOPLE) as target,
         running_engine(options, target, program, LANES) as engine,
     ):
         yield partial(slice_of, engine, {step for _, step in program.counted_rows}, target.pid)
@@ -126,18 +135,10 @@ def _adds(threads: int = 1) -> Iterator[Measure]:
 @contextlib.contextmanager
 def _site(address: SiteAddress, server: int | None, script: Script) -> Iterator[Measure]:
     """Load any web server with the lanes of a site's scenario."""
-    from ps_bench.options import PsOptions
-    from ps_bench.points import engine_config
-    from ps_bench.targets.opening import spec_of
-    from sitebench._engine import Engine
-    from sitebench.http.site import OpenSite
-    from sitebench.seeders.upd import visitors
-    from sitebench.suite_base.points import Load
-
     options = PsOptions(entries=PEOPLE, keepalive=True, threads=1, users=LANES)
-    config = engine_config(Load(options, OpenSite("site", address), [script]))
+    config = site_points.engine_config(Load(options, OpenSite("site", address), [script]))
     with translated():
-        engine = Engine(config, visitors(spec_of(options)))
+        engine = Engine(config, visitors(sites.spec_of(options)))
     with _running(engine, script.name):
         yield partial(slice_of, engine, {step.counts for step in script.operations}, server)
 
@@ -155,13 +156,9 @@ def _running(engine: Engine, program: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _pages(row_cache: int = 0) -> Iterator[Measure]:
-    from ps_bench.operations import built_in
-    from ps_bench.options import PsOptions
-    from ps_bench.targets.opening import open_target
-
     options = PsOptions(entries=PEOPLE, keepalive=True, threads=1, row_cache=row_cache)
     with (
-        open_target(options) as site,
+        sites.open_target(options) as site,
         _site(site.address, site.pid, built_in("page", keepalive=True)) as measure,
     ):
         yield measure
@@ -169,9 +166,6 @@ def _pages(row_cache: int = 0) -> Iterator[Measure]:
 
 @contextlib.contextmanager
 def _nginx_page(*, by_wrk: bool = False) -> Iterator[Measure]:
-    from benches import nginx, ps
-    from ps_bench.operations import PAGE_BYTES
-
     with nginx.serving(b"x" * PAGE_BYTES) as server:
         if by_wrk:
             yield _with_wrk(f"{server.address}/page.html", server.pid)
@@ -181,8 +175,6 @@ def _nginx_page(*, by_wrk: bool = False) -> Iterator[Measure]:
 
 
 def _with_wrk(url: str, server: int | None) -> Measure:
-    from benches import wrk
-
     wrk.find()
 
     def measure(seconds: float) -> Slice:
@@ -196,32 +188,21 @@ def _with_wrk(url: str, server: int | None) -> Measure:
 
 @contextlib.contextmanager
 def _files(target: str, *, by_wrk: bool = False) -> Iterator[Measure]:
-    from benches.web import FILES_8K as WORKLOAD
-    from sitebench._engine import Engine
-    from sitebench.suite_base.points import Load
-    from web_bench.options import WebOptions
-    from web_bench.points import engine_config
-    from web_bench.targets.opening import open_target
-
     options = WebOptions(target=target, threads=1)
-    with open_target(options, [WORKLOAD]) as opened:
+    with web_servers.open_target(options, [FILES_8K]) as opened:
         if by_wrk:
             yield _with_wrk(f"{opened.address}/bench-8k/8k/0/0.html", opened.pid)
             return
-        config = engine_config(Load(options, opened, [WORKLOAD]))
+        config = web_points.engine_config(Load(options, opened, [FILES_8K]))
         with translated():
             engine = Engine(config)
-        with _running(engine, WORKLOAD.name):
-            yield partial(slice_of, engine, {kind.name for kind in WORKLOAD.classes}, opened.pid)
+        with _running(engine, FILES_8K.name):
+            yield partial(slice_of, engine, {kind.name for kind in FILES_8K.classes}, opened.pid)
 
 
 @contextlib.contextmanager
 def _file_lookups(more: str = "") -> Iterator[Measure]:
     """Look people up with the text of the built-in operation and further keys."""
-    from ils_bench import sequences
-    from ils_bench.targets.ldap_directory import LdapDirectory
-    from sitebench._engine import Engine
-
     with LdapDirectory(PEOPLE) as directory:
         target = {"host": "127.0.0.1", "port": directory.port, "base": directory.base}
         scenarios = [{"name": "lookup", "text": sequences.text_of("lookup") + more}]
@@ -232,8 +213,6 @@ def _file_lookups(more: str = "") -> Iterator[Measure]:
 
 @contextlib.contextmanager
 def _csv_searches(text_name: str) -> Iterator[Measure]:
-    from benches import scenarios
-
     with scenarios.csv_people() as (directory, table):
         engine = scenarios.csv_engine(directory, table, getattr(scenarios, text_name))
         with _running(engine, "csv"):
