@@ -11,7 +11,6 @@ import pytest
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS as ILS
-from ils_bench.targets.ldap_directory import LdapDirectory
 from ps_bench.options import PsOptions
 from ps_bench.points import POINTS as PS
 from sitebench.errors import BadFile
@@ -24,7 +23,7 @@ from sitebench.runs.store import RunStore
 from sitebench.suite_base.options import Part
 from sitebench.suite_base.points import SuitePoints, untold
 from sitebench.system.network import free_port
-from tests.scenario.people import BASE, SUFFIX, write_accounts, write_ldif
+from tests.scenario.people import BASE, a_place, write_accounts
 from tests.support.http_server import other_site
 from tests.support.programs import run_program
 from tests.support.workers import forked_workers
@@ -84,8 +83,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextlib.contextmanager
 def target_of(case: Case, folder: Path) -> Iterator[str]:
     if case.points is ILS:
-        with LdapDirectory(0, ldif=write_ldif(folder), suffix=SUFFIX) as directory:
-            yield directory.url
+        with a_place(folder) as place:
+            yield place.directory.url
     else:
         with other_site() as (url, _):
             yield url

@@ -7,7 +7,7 @@ import pytest
 
 from sitebench.counts.metrics import LATENCY, SERVICE, WRONG
 from sitebench.http.mix import off_by
-from sitebench.verdict.warning import WarningKind
+from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.support.drains import histogram
 from tests.web_bench.made import SECONDS, a_result, a_tally
 from web_bench.paper.figures import (
@@ -109,16 +109,18 @@ def test_fairness_compares_the_numbers_of_requests_of_clients() -> None:
     assert fairness([0, 0]) is None
 
 
+def warned(requests_per_s: float = 1_000, **changes: Any) -> list[PointWarning]:
+    """Return the warnings of a window of silicon-surf in which some figures differ."""
+    return warnings({**a_result("silicon-surf", 48, requests_per_s).figures, **changes})
+
+
 def test_bytes_that_differ_from_the_files_are_a_warning() -> None:
     """The WebStone report of 1996 has 19 KB per connection, for files of 7 KB."""
-    found = a_result("silicon-surf", 48, 3_000).figures
-    assert warnings(found) == []
-    (warning,) = warnings({**found, "bytes_per_request": 19_852.0})
+    assert warned() == []
+    (warning,) = warned(bytes_per_request=19_852.0)
     assert warning.kind == WarningKind.OTHER_FILES
     assert "19,852 bytes, and the workload's mean is 8,006" in warning.message
-    assert len(warnings({**found, "bytes_per_request": 7_000.0})) == 1
-    few = a_result("silicon-surf", 4, 900 / SECONDS).figures
-    assert warnings({**few, "bytes_per_request": 19_852.0}) == []
+    assert warned(900 / SECONDS, bytes_per_request=19_852.0) == []
 
 
 def test_failed_request_counts_as_no_answer_and_no_connect() -> None:
@@ -158,16 +160,14 @@ def test_missing_figure_is_none() -> None:
 
 
 def test_few_wrong_answers_leave_the_workload_valid_and_more_do_not() -> None:
-    found = a_result("silicon-surf", 48, 1_000).figures
-    assert warnings({**found, "wrong": {"status:404": 20}}) == []
-    (warning,) = warnings({**found, "wrong": {"status:404": 15, "wrong-length": 6}})
+    assert warned(wrong={"status:404": 20}) == []
+    (warning,) = warned(wrong={"status:404": 15, "wrong-length": 6})
     assert (warning.kind, warning.spoils) == (WarningKind.OTHER_FILES, True)
     assert "of 20,000 answers 21 were not what was asked for" in warning.message
 
 
 def test_bytes_of_a_request_may_differ_by_5_percent_from_file_and_head() -> None:
-    found = a_result("silicon-surf", 48, 1_000).figures
-    mean = found["mean_bytes"]
-    for factor, told in ((0.94, 1), (0.96, 0), (1.04, 0), (1.06, 1)):
+    mean = a_result("silicon-surf", 48, 1_000).figures["mean_bytes"]
+    for factor, count in ((0.94, 1), (0.96, 0), (1.04, 0), (1.06, 1)):
         brought = factor * mean + (1_024 if factor > 1 else 0)
-        assert len(warnings({**found, "bytes_per_request": brought})) == told, factor
+        assert len(warned(bytes_per_request=brought)) == count, factor

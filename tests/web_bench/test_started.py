@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from sitebench.errors import BadInput, ProgramMissing, SitebenchError
+from sitebench.errors import BadInput, ProgramMissing, SitebenchError, TlsFailed
 from sitebench.http.address import SiteAddress
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.process import ProcessReader
@@ -80,6 +80,8 @@ def test_files_are_served_with_and_without_tls(server: Started, access_log: Path
     for address in (server.address, server.secure):
         found = verify(SPEC, str(address), trust=trust)
         assert (found.files, found.different) == (FILES.count, 0)
+    with pytest.raises(TlsFailed):
+        verify(SPEC, str(server.secure))
 
     def logged_twice() -> bool:
         asked = [line.split('"')[1].split()[1] for line in access_log.read_text().splitlines()]

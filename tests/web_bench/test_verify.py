@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.errors import TargetUnreachable, TlsFailed
-from sitebench.targets.tls import Trust
+from sitebench.errors import TargetUnreachable
 from tests.support.http_server import Handler
-from tests.tls.certificates import Authority
 from tests.web_bench.docroots import SPEC
 from tests.web_bench.servers import Answer, failing, nginx, python_server
 from web_bench import verify as verifying
@@ -41,14 +39,6 @@ def test_verify_accepts_the_written_files_in_nginx(docroot: Path, tmp_path: Path
     asked = [line.split('"')[1].split()[1].removeprefix("/base") for line in logged]
     # Starting and verifying each request the root first.
     assert sorted(asked) == sorted([*PATHS, "/", "/"])
-
-
-def test_verify_accepts_the_files_in_nginx_over_tls(docroot: Path, tmp_path: Path) -> None:
-    authority = Authority(tmp_path / "authority")
-    with nginx(docroot, tmp_path / "nginx", shown=authority.sign("server")) as url:
-        assert verify(SPEC, url, trust=Trust(ca_pem=Path(authority.ca).read_text())) == WHOLE
-        with pytest.raises(TlsFailed):
-            verify(SPEC, url)
 
 
 @pytest.mark.parametrize("version", ["HTTP/1.0", "HTTP/1.1"])
