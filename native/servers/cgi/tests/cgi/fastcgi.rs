@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::page::page;
+
 const BEGIN_REQUEST: u8 = 1;
 const ABORT_REQUEST: u8 = 2;
 const END_REQUEST: u8 = 3;
@@ -171,15 +173,6 @@ impl<S: Read + Write> Connection<S> {
         assert_eq!(how, 0, "complete");
         let heads = ["plain", "html"].map(|kind| format!("Content-Type: text/{kind}\r\n\r\n"));
         heads.iter().find_map(|head| answer.strip_prefix(head.as_bytes())).unwrap_or(&answer).to_vec()
-    }
-}
-
-/// A page of `size` bytes, as the servlets and programs of paper 001 return it.
-fn page(size: usize) -> Vec<u8> {
-    let (begin, end) = ("<!DOCTYPE html>\n<title>sitebench</title>\n<p>", "</p>\n");
-    match size.checked_sub(begin.len() + end.len()) {
-        Some(letters) => [begin, &"x".repeat(letters), end].concat().into_bytes(),
-        None => vec![b'x'; size],
     }
 }
 

@@ -5,4 +5,5 @@
 #[allow(dead_code, reason = "the site's tests use the rest")]
 mod client;
 mod fastcgi;
+mod page;
 mod served;

@@ -4,6 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use socket2::{Domain, Socket, Type};
+
 pub struct Client {
     stream: TcpStream,
     input: Vec<u8>,
@@ -105,5 +107,84 @@ impl Client {
 
     pub fn finish_sending(&mut self) {
         self.stream.shutdown(Shutdown::Write).unwrap();
+    }
+}
+
+/// Sends requests on a connection with a small receive buffer.
+pub fn slow_reader(addr: SocketAddr, requests: impl AsRef<[u8]>) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(8_192).unwrap();
+    socket.connect(&addr.into()).unwrap();
+    let mut socket: TcpStream = socket.into();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket.write_all(requests.as_ref()).unwrap();
+    socket
+}
+
+/// Two programs that disagree on where a request ends take one request for two, or one client's request for
+/// another's (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). Sends ambiguous requests for `target`, each before a
+/// `hidden` request; asserts that each is refused, and that nothing behind it is read as a request. Returns the
+/// number of requests.
+pub fn assert_nothing_is_smuggled(addr: SocketAddr, target: &str, hidden: &str) -> u64 {
+    let ambiguous = [
+        "Content-Length: 6\r\nContent-Length: 5\r\n\r\ncity=a",
+        "Content-Length: 6, 6\r\n\r\ncity=a",
+        "Content-Length: 6\r\nContent-Length: 6\r\n\r\ncity=a",
+        "Content-Length: +6\r\n\r\ncity=a",
+        "Content-Length: 0x6\r\n\r\ncity=a",
+        "Content-Length:\r\n\r\ncity=a",
+        "Content-Length: 18446744073709551622\r\n\r\ncity=a",
+        "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: identity\r\nContent-Length: 6\r\n\r\ncity=a",
+        "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        "X: a\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "X: a\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n6\ncity=a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n6;\ncity=a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n6\r\ncity=a\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n-6\r\ncity=a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n0\r\nX: a\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n0\n\n",
+    ];
+    let modern = ambiguous.map(|lines| format!("POST {target} HTTP/1.1\r\nHost: a\r\n{lines}{hidden}"));
+    // HTTP/1.0 has no chunked encoding.
+    let old = format!(
+        "POST {target} HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{hidden}"
+    );
+    for request in modern.iter().chain([&old]) {
+        let mut client = Client::new(addr);
+        client.send(request);
+        let answer = client.answer();
+        assert!(matches!(answer.status, 400 | 501), "{request:?}: {}", answer.head);
+        assert!(client.is_closed(), "{request:?}");
+    }
+    modern.len() as u64 + 1
+}
+
+/// Asserts that connections close or stay open as requests for `path` say. The requests have the further header
+/// lines `lines`, and the answers contain `body`.
+pub fn assert_connections_persist_as_requested(addr: SocketAddr, path: &str, lines: &str, body: &str) {
+    for (version, line, stays) in [
+        ("1.1", "Connection: close\r\n", false),
+        ("1.0", "", false),
+        ("1.0", "Connection: keep-alive\r\n", true),
+    ] {
+        let request = format!("GET {path} HTTP/{version}\r\nHost: a\r\n{lines}{line}\r\n");
+        let mut client = Client::new(addr);
+        client.send(&request);
+        let answer = client.answer();
+        assert!(answer.status == 200 && answer.text().contains(body), "{request}");
+        assert_eq!(answer.header("connection"), Some(if stays { "keep-alive" } else { "close" }));
+        if stays {
+            client.send(&request);
+            assert_eq!(client.answer().status, 200);
+        } else {
+            assert!(client.is_closed());
+        }
     }
 }

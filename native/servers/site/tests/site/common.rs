@@ -9,7 +9,7 @@ use people::visitor::Visitors;
 use site::{Config, Expected, Running, Stats};
 use tempfile::TempDir;
 
-use crate::client::Client;
+use crate::client::{Answer, Client};
 
 pub const PEOPLE: u64 = 300;
 
@@ -20,6 +20,14 @@ pub fn visitors() -> Visitors {
 
 pub fn build(path: &Path, size: u64) -> site::upd::Manifest {
     site::upd::build(path, &visitors(), size, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// A database of this size, alone in a folder.
+pub fn database(size: u64) -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("people.upd");
+    build(&path, size);
+    (folder, path)
 }
 
 /// A running site with its own database.
@@ -36,9 +44,7 @@ impl Site {
     }
 
     pub fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let folder = TempDir::new().unwrap();
-        let database = folder.path().join("people.upd");
-        build(&database, PEOPLE);
+        let (folder, database) = database(PEOPLE);
         let mut config = Config { database: database.clone(), ..Config::default() };
         change(&mut config);
         let running = site::start(config, &Expected::default()).unwrap();
@@ -56,6 +62,13 @@ impl Site {
 
     pub fn client(&self) -> Client {
         Client::new(self.running.addr())
+    }
+
+    /// The answer to one request on its own connection.
+    pub fn ask(&self, request: impl AsRef<[u8]>) -> Answer {
+        let mut client = self.client();
+        client.send(request);
+        client.answer()
     }
 }
 

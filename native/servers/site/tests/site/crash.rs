@@ -5,10 +5,9 @@ use std::process::{Child, Command, Stdio};
 
 use rusqlite::Connection;
 use site::{Config, Durability, Expected};
-use tempfile::TempDir;
 
 use crate::client::Client;
-use crate::common::build;
+use crate::common::database;
 
 /// Runs a site in its own process, started by the test below.
 #[test]
@@ -35,9 +34,7 @@ impl Drop for Killed {
 #[test]
 fn answered_writes_survive_kill_9_with_either_durability() {
     for durability in [Durability::Normal, Durability::Full] {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join("people.upd");
-        build(&path, 1_000);
+        let (_folder, path) = database(1_000);
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "--ignored", "--nocapture", "crash::serve_until_killed"])
             .env("UPD_PATH", &path)

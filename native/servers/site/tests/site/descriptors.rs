@@ -9,18 +9,13 @@ use std::time::{Duration, Instant};
 use crate::client::Client;
 use crate::common::Site;
 use crate::own_process::in_own_process;
+use crate::usage::used_ms;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustix::time::{ClockId, clock_gettime};
 use socket2::{Domain, Socket, Type};
 
 /// The number of clients that connect, and the number of clients for which descriptors are free.
 const GUESTS: usize = 20;
 const ROOM: u64 = 5;
-
-fn used_ms() -> u128 {
-    let used = clock_gettime(ClockId::ProcessCPUTime);
-    used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
-}
 
 #[test]
 fn without_free_descriptors_connected_clients_are_served_and_new_clients_wait() {

@@ -13,9 +13,7 @@ fn limited(change: impl FnOnce(&mut Limits)) -> Site {
 
 /// Sends bytes, returns the status, and asserts that the site still answers.
 fn status(site: &Site, request: impl AsRef<[u8]>) -> u16 {
-    let mut client = site.client();
-    client.send(request);
-    let status = client.answer().status;
+    let status = site.ask(request).status;
     assert_eq!(site.client().get("/", Some(1)).status, 200, "the site goes on");
     status
 }
@@ -80,25 +78,33 @@ fn the_number_of_fields_of_a_form_is_limited() {
 }
 
 #[test]
-fn the_number_of_connections_from_one_address_is_limited() {
-    let site = limited(|limits| limits.connections_per_address = 2);
-    let (mut a, mut b) = (site.client(), site.client());
-    assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));
-    assert_eq!(site.client().head().status, 503);
-    // All addresses of 127.0.0.0/8 belong to this machine.
-    let other = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-    other.bind(&SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();
-    other.connect(&site.running.addr().into()).unwrap();
-    let mut other = crate::client::Client::of(TcpStream::from(other));
-    assert_eq!(other.get("/", Some(1)).status, 200);
-    drop(a);
-    let again = (0..200).any(|_| {
-        std::thread::sleep(Duration::from_millis(20));
-        let mut client = site.client();
-        client.send(get("/", ""));
-        client.head().status == 200
-    });
-    assert!(again, "a place that is free again is given away");
+fn connections_beyond_a_limit_get_status_503_until_a_connection_ends() {
+    let in_all: fn(&mut Limits) = |limits| limits.connections = 2;
+    let of_an_address: fn(&mut Limits) = |limits| limits.connections_per_address = 2;
+    for (limit, serves_another_address) in [(in_all, false), (of_an_address, true)] {
+        let site = limited(limit);
+        let (mut a, mut b) = (site.client(), site.client());
+        assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));
+        assert_eq!(site.client().head().status, 503);
+        // All addresses of 127.0.0.0/8 belong to this machine.
+        let other = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        other.bind(&SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();
+        other.connect(&site.running.addr().into()).unwrap();
+        let mut other = crate::client::Client::of(TcpStream::from(other));
+        if serves_another_address {
+            assert_eq!(other.get("/", Some(1)).status, 200);
+        } else {
+            assert_eq!(other.head().status, 503);
+        }
+        drop((a, other));
+        let again = (0..200).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            let mut client = site.client();
+            client.send(get("/", ""));
+            client.head().status == 200
+        });
+        assert!(again, "a place that is free again is given away");
+    }
 }
 
 #[test]
@@ -146,9 +152,7 @@ fn no_path_leads_out_of_the_site() {
         "/image//etc/passwd",
         "/people.upd",
     ] {
-        let mut client = site.client();
-        client.send(get(path, ""));
-        let answer = client.answer();
+        let answer = site.ask(get(path, ""));
         assert_eq!(answer.status, 404, "{path}");
         assert!(!answer.text().contains("root:"), "{path}");
     }
@@ -178,9 +182,7 @@ fn no_text_of_a_request_becomes_a_header_or_markup() {
         assert_eq!(client.get("/", Some(1)).status, 200, "and no forged answer follows it");
     }
     for cookie in ["<script>alert(1)</script>", "1\"><img src=x onerror=y>", "7\tX-Evil: 1", "-1", "1e3"] {
-        let mut client = site.client();
-        client.send(get("/", &format!("Cookie: user={cookie}\r\n")));
-        let answer = client.answer();
+        let answer = site.ask(get("/", &format!("Cookie: user={cookie}\r\n")));
         assert_eq!(answer.status, 404, "{cookie}");
         assert!(!answer.text().contains("<script>") && !answer.text().contains("<img src=x"), "{cookie}");
         assert!(!answer.head.to_lowercase().contains("evil"), "{}", answer.head);

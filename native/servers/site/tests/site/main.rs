@@ -15,4 +15,5 @@ mod protocol;
 mod refusals;
 mod slow_readers;
 mod trickling;
+mod usage;
 mod writes;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::Site;
 use crate::own_process::in_own_process;
+use crate::usage::resident_kib;
 
 /// The number of clients that send requests and do not read.
 const SLOW: usize = 1000;
@@ -14,12 +15,6 @@ const SLOW: usize = 1000;
 /// The memory that one client may cost the site: unsent answers, the bytes of one read of further requests,
 /// and unused capacity of the buffers.
 const KIB_EACH: usize = 256;
-
-fn resident_kib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
 
 #[test]
 fn a_thousand_clients_that_never_read_use_little_memory_and_delay_nobody() {

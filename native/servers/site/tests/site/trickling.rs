@@ -5,9 +5,10 @@ use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::Duration;
 
-use socket2::{Domain, SockRef, Socket, Type};
+use socket2::SockRef;
 use tls::{ClientSpec, Connector, Fault, ServerSpec, Stream};
 
+use crate::client::slow_reader;
 use crate::common::Site;
 
 const STEP: Duration = Duration::from_millis(100);
@@ -64,23 +65,12 @@ fn a_trickling_request_is_cut_off_and_a_slow_request_is_not() {
     assert_eq!(site.client().get("/", Some(1)).status, 200);
 }
 
-/// Requests many pages with a small receive buffer.
-fn reading(site: &Site) -> TcpStream {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.set_recv_buffer_size(8_192).unwrap();
-    socket.connect(&site.running.addr().into()).unwrap();
-    let mut socket: TcpStream = socket.into();
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let pages = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n".repeat(1_000);
-    socket.write_all(pages.as_bytes()).unwrap();
-    socket
-}
-
 /// Reads for six seconds at 80 KB a second, then the remainder; returns whether the answer is complete.
 fn reads_slowly(stall_bytes: usize) -> bool {
     let site =
         Site::with(|config| (config.limits.stall_ms, config.limits.stall_bytes) = (2_000, stall_bytes));
-    let mut socket = reading(&site);
+    let pages = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n".repeat(1_000);
+    let mut socket = slow_reader(site.running.addr(), pages);
     let mut cup = [0; 8_192];
     let came = (0..60).take_while(|_| {
         sleep(STEP);

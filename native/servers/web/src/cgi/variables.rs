@@ -135,53 +135,7 @@ pub(crate) fn program(path: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
-    use http::{Lines, ResponseOptions};
-    use net::ConnectionId;
-    use wire::http::RequestHead;
-
     use super::*;
-
-    #[test]
-    fn a_program_gets_the_standard_cgi_variables_without_http_proxy() {
-        let head = b"GET /cgi-bin/a/b?c=d HTTP/1.1\r\nHost: there:81\r\nProxy: http://evil\r\nAccept: x\r\n\
-            ACCEPT: y\r\nAuthorization: secret\r\nContent_Type: evil\r\nCookie: a=b\r\nX-A1: z\r\n\r\n";
-        let mut text = Vec::new();
-        let request = Request {
-            head: RequestHead::decode(head).unwrap().unwrap(),
-            common: Lines::read(head, |_| {}),
-            own: (),
-            bytes: head,
-            id: ConnectionId::default(),
-            from: Ipv4Addr::LOCALHOST.into(),
-            has_body: false,
-            options: ResponseOptions { keep_alive: true, http10: false, head_only: false },
-        };
-        Variables::new(&request, "/cgi-bin/a", b"/b", ("here", 80, false)).push(&mut text);
-        let software = concat!("SERVER_SOFTWARE=sitebench/", env!("CARGO_PKG_VERSION"));
-        let expected = [
-            "GATEWAY_INTERFACE=CGI/1.1",
-            software,
-            "SERVER_PROTOCOL=HTTP/1.1",
-            "SERVER_NAME=there",
-            "SERVER_PORT=80",
-            "REQUEST_METHOD=GET",
-            "REQUEST_URI=/cgi-bin/a/b?c=d",
-            "SCRIPT_NAME=/cgi-bin/a",
-            "PATH_INFO=/b",
-            "QUERY_STRING=c=d",
-            "REMOTE_ADDR=127.0.0.1",
-            "REMOTE_HOST=127.0.0.1",
-            "PATH=/usr/local/bin:/usr/bin:/bin",
-            "HTTP_HOST=there:81",
-            "HTTP_ACCEPT=x, y",
-            "HTTP_COOKIE=a=b",
-            "HTTP_X_A1=z",
-            "",
-        ];
-        assert_eq!(String::from_utf8_lossy(&text), expected.join("\n"));
-    }
 
     #[test]
     fn the_server_name_is_the_host_of_the_request_if_valid() {

@@ -4,7 +4,7 @@
 
 use std::os::fd::AsRawFd;
 
-use crate::client::Client;
+use crate::common::Web;
 use crate::own_process::in_own_process;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -16,13 +16,9 @@ fn more_files_than_there_are_descriptors_are_served() {
     if in_own_process(more_files_than_there_are_descriptors_are_served) {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    for n in 0..100 {
-        std::fs::write(folder.path().join(n.to_string()), n.to_string()).unwrap();
-    }
-    let config = web::Config { docroot: Some(folder.path().into()), ..web::Config::default() };
-    let running = web::start(config).unwrap();
-    let mut client = Client::new(running.addr());
+    let web = Web::start();
+    (0..100).for_each(|n| web.file(&n.to_string(), n.to_string()));
+    let mut client = web.client();
     assert_eq!(client.get("/0", None).text(), "0");
     let next = std::fs::File::open("/dev/null").unwrap().as_raw_fd() as u64;
     let limit = Rlimit { current: Some(next + ROOM), ..getrlimit(Resource::Nofile) };

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::common::Web;
+use crate::page::page;
 
 /// Today's date as a page shows it, from a Date line: `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn day(date: &str) -> String {
@@ -10,15 +11,6 @@ fn day(date: &str) -> String {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let month = months.iter().position(|name| *name == words[2]).unwrap() + 1;
     format!("{}-{month:02}-{}", words[3], words[1])
-}
-
-/// A page of `size` bytes, as the servlets and programs of paper 001 return it.
-fn page(size: usize) -> Vec<u8> {
-    let (begin, end) = ("<!DOCTYPE html>\n<title>sitebench</title>\n<p>", "</p>\n");
-    match size.checked_sub(begin.len() + end.len()) {
-        Some(letters) => [begin, &"x".repeat(letters), end].concat().into_bytes(),
-        None => vec![b'x'; size],
-    }
 }
 
 #[test]
@@ -94,14 +86,32 @@ fn a_page_of_the_docroot_is_parsed_for_each_request() {
 }
 
 #[test]
-fn page_variables_are_read_from_the_request() {
+fn page_variables_are_the_standard_cgi_variables_without_http_proxy() {
     let web = Web::start();
-    let answer = web.get_with("/dynamic/env?a=b", "X-Name: value\r\nProxy: http://evil\r\n");
+    let mut client = web.client();
+    client.send(
+        "GET /dynamic/env?c=d HTTP/1.1\r\nHost: there:81\r\nProxy: http://evil\r\nAccept: x\r\nACCEPT: y\r\n\
+         Authorization: secret\r\nContent_Type: evil\r\nCookie: a=b\r\nX-A1: z\r\n\r\n",
+    );
     let port = format!("SERVER_PORT={}", web.running.addr().port());
-    for line in
-        ["QUERY_STRING=a=b", "REMOTE_ADDR=127.0.0.1", "HTTP_X_NAME=value", "SCRIPT_NAME=/dynamic/env", &port]
-    {
-        assert!(answer.text().lines().any(|shown| shown == line), "{line} in {}", answer.text());
-    }
-    assert!(!answer.text().contains("evil"));
+    let expected = [
+        "GATEWAY_INTERFACE=CGI/1.1",
+        concat!("SERVER_SOFTWARE=sitebench/", env!("CARGO_PKG_VERSION")),
+        "SERVER_PROTOCOL=HTTP/1.1",
+        "SERVER_NAME=there",
+        &port,
+        "REQUEST_METHOD=GET",
+        "REQUEST_URI=/dynamic/env?c=d",
+        "SCRIPT_NAME=/dynamic/env",
+        "QUERY_STRING=c=d",
+        "REMOTE_ADDR=127.0.0.1",
+        "REMOTE_HOST=127.0.0.1",
+        "PATH=/usr/local/bin:/usr/bin:/bin",
+        "HTTP_HOST=there:81",
+        "HTTP_ACCEPT=x, y",
+        "HTTP_COOKIE=a=b",
+        "HTTP_X_A1=z",
+        "",
+    ];
+    assert_eq!(client.answer().text(), expected.join("\n"));
 }

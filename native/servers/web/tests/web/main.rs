@@ -12,7 +12,11 @@ mod escapes;
 mod files;
 #[path = "../../../../shared/own_process.rs"]
 mod own_process;
+#[path = "../../../cgi/tests/cgi/page.rs"]
+mod page;
 mod programs;
 mod protocol;
 mod readers;
 mod slow_readers;
+#[path = "../../../site/tests/site/usage.rs"]
+mod usage;

@@ -1,12 +1,11 @@
 //! Clients that read a long answer slowly or not at all.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::Duration;
 
-use socket2::{Domain, Socket, Type};
-
+use crate::client::slow_reader;
 use crate::common::Web;
 
 const STEP: Duration = Duration::from_millis(100);
@@ -21,15 +20,8 @@ fn patient(stall_bytes: usize) -> Web {
     web
 }
 
-/// Sends a request with a small receive buffer.
 fn asking(web: &Web, path: &str) -> TcpStream {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.set_recv_buffer_size(8_192).unwrap();
-    socket.connect(&web.running.addr().into()).unwrap();
-    let mut socket: TcpStream = socket.into();
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    socket.write_all(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes()).unwrap();
-    socket
+    slow_reader(web.running.addr(), format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"))
 }
 
 /// Reads `each` bytes per step for six seconds, then the remainder; returns whether the answer is complete.

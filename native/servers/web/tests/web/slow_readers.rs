@@ -1,13 +1,14 @@
 //! The memory that slow readers cost. This test runs in its own process, because it measures the memory of
 //! the whole process.
 
-use crate::own_process::in_own_process;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
+use crate::common::Web;
+use crate::own_process::in_own_process;
+use crate::usage::{resident_kib, used_ms};
 
 /// The number of clients that request the file and read a little of it.
 const SLOW: usize = 200;
@@ -17,29 +18,16 @@ const FILE_BYTES: u64 = 50_000_000;
 /// The memory that one client may cost: an unsent piece, and unused capacity of the buffers.
 const KIB_EACH: usize = 256;
 
-fn resident_kib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
-fn used_ms() -> u128 {
-    let used = clock_gettime(ClockId::ProcessCPUTime);
-    used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
-}
-
 #[test]
 fn slow_readers_of_a_large_file_use_little_memory_and_get_the_whole_file() {
     if in_own_process(slow_readers_of_a_large_file_use_little_memory_and_get_the_whole_file) {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    File::create(folder.path().join("large")).unwrap().set_len(FILE_BYTES).unwrap();
-    std::fs::write(folder.path().join("small"), "small").unwrap();
-    let config = web::Config { docroot: Some(folder.path().into()), ..web::Config::default() };
-    let running = web::start(config).unwrap();
+    let web = Web::start();
+    File::create(web.inside("large")).unwrap().set_len(FILE_BYTES).unwrap();
+    web.file("small", "small");
     let connect = || {
-        let client = TcpStream::connect(running.addr()).unwrap();
+        let client = TcpStream::connect(web.running.addr()).unwrap();
         client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         client
     };
