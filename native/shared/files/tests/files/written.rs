@@ -8,11 +8,26 @@ use std::process::Command;
 use std::time::Duration;
 
 use files::{FileSet, Spec, WriteError, write};
+use tempfile::TempDir;
 
 use crate::common::{content_of, hex, in_turn, made, small, spec};
 
 fn wrote(set: &FileSet, docroot: &Path) -> Result<(), WriteError> {
     write(set, docroot, &mut |_| Continue(()))
+}
+
+/// The small set in a folder of its own.
+fn written() -> (FileSet, TempDir) {
+    let (set, folder) = (small(), tempfile::tempdir().unwrap());
+    wrote(&set, folder.path()).unwrap();
+    (set, folder)
+}
+
+/// Asserts that something in the way, at this path, keeps the set from being written.
+#[track_caller]
+fn assert_in_the_way(set: &FileSet, docroot: &Path, at: &Path) {
+    let error = wrote(set, docroot).unwrap_err();
+    assert!(matches!(&error, WriteError::InTheWay { path, .. } if path == at), "{error}");
 }
 
 fn manifest(docroot: &Path) -> String {
@@ -52,9 +67,7 @@ fn a_set_is_written_with_its_manifest() {
 
 #[test]
 fn writing_continues_after_a_manifest_cut_at_any_byte() {
-    let set = small();
-    let folder = tempfile::tempdir().unwrap();
-    wrote(&set, folder.path()).unwrap();
+    let (set, folder) = written();
     let whole = manifest(folder.path());
     let first_line = whole.find('\n').unwrap() + 1;
     for cut in (first_line..whole.len()).rev().step_by(7) {
@@ -78,9 +91,7 @@ fn writing_continues_after_a_manifest_cut_at_any_byte() {
 
 #[test]
 fn existing_files_are_kept_and_missing_files_are_written_again() {
-    let set = small();
-    let folder = tempfile::tempdir().unwrap();
-    wrote(&set, folder.path()).unwrap();
+    let (set, folder) = written();
     let at = |i| folder.path().join(&set.file(i).unwrap().path()[1..]);
     let before: Vec<_> = (0..set.count()).map(|i| fs::metadata(at(i)).unwrap().ino()).collect();
     fs::remove_file(at(1)).unwrap();
@@ -97,9 +108,7 @@ fn existing_files_are_kept_and_missing_files_are_written_again() {
 
 #[test]
 fn damaged_lines_of_a_manifest_are_replaced() {
-    let set = small();
-    let folder = tempfile::tempdir().unwrap();
-    wrote(&set, folder.path()).unwrap();
+    let (set, folder) = written();
     let whole = manifest(folder.path());
     let digest = hex(&set.file(3).unwrap().digest());
     for damaged in [
@@ -162,9 +171,7 @@ fn a_write_cancelled_at_any_time_is_continued() {
 
 #[test]
 fn the_refusal_of_the_manifest_of_another_set_names_a_difference() {
-    let set = small();
-    let folder = tempfile::tempdir().unwrap();
-    wrote(&set, folder.path()).unwrap();
+    let (set, folder) = written();
     let mut more = set.spec().clone();
     more.classes.push(in_turn("more", &[1]));
     let mut larger = set.spec().clone();
@@ -211,24 +218,24 @@ fn files_outside_the_set_are_unchanged() {
 
     fs::write(elsewhere.join("file"), "precious").unwrap();
     symlink(elsewhere.join("file"), &manifest).unwrap();
-    assert!(
-        matches!(wrote(&set, &docroot).unwrap_err(), WriteError::InTheWay { path, .. } if path == manifest)
-    );
+    assert_in_the_way(&set, &docroot, &manifest);
     fs::remove_file(&manifest).unwrap();
     fs::create_dir(&manifest).unwrap();
-    assert!(
-        matches!(wrote(&set, &docroot).unwrap_err(), WriteError::InTheWay { path, .. } if path == manifest)
-    );
+    assert_in_the_way(&set, &docroot, &manifest);
     fs::remove_dir(&manifest).unwrap();
     assert!(Command::new("mkfifo").arg(&manifest).status().unwrap().success());
-    assert!(
-        matches!(wrote(&set, &docroot).unwrap_err(), WriteError::InTheWay { path, .. } if path == manifest)
-    );
+    assert_in_the_way(&set, &docroot, &manifest);
     fs::remove_file(&manifest).unwrap();
 
     let error = wrote(&set, &elsewhere.join("file")).unwrap_err().to_string();
     assert!(error.starts_with("cannot write "), "{error}");
     assert_eq!(fs::read_to_string(elsewhere.join("file")).unwrap(), "precious");
+}
+
+/// Leaves only the first line of the manifest, so that all files are written again.
+fn forget_the_files(docroot: &Path) {
+    let header = manifest(docroot).lines().next().unwrap().to_owned();
+    fs::write(docroot.join("small.manifest"), header + "\n").unwrap();
 }
 
 #[test]
@@ -239,13 +246,10 @@ fn no_link_leads_out_of_the_docroot() {
     fs::create_dir_all(&elsewhere).unwrap();
     for linked in ["small", "small/odd", "small/odd/0"] {
         wrote(&set, &docroot).unwrap();
-        let whole = manifest(&docroot);
-        let (header, _) = whole.split_once('\n').unwrap();
-        fs::write(docroot.join("small.manifest"), format!("{header}\n")).unwrap();
+        forget_the_files(&docroot);
         fs::remove_dir_all(docroot.join(linked)).unwrap();
         symlink(&elsewhere, docroot.join(linked)).unwrap();
-        let error = wrote(&set, &docroot).unwrap_err();
-        assert!(matches!(error, WriteError::InTheWay { path, .. } if path == docroot.join(linked)));
+        assert_in_the_way(&set, &docroot, &docroot.join(linked));
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
         fs::remove_file(docroot.join(linked)).unwrap();
     }
@@ -253,9 +257,7 @@ fn no_link_leads_out_of_the_docroot() {
 
     // Links and pipes in the place of files are replaced by files.
     fs::write(elsewhere.join("file"), "precious").unwrap();
-    let whole = manifest(&docroot);
-    let (header, _) = whole.split_once('\n').unwrap();
-    fs::write(docroot.join("small.manifest"), format!("{header}\n")).unwrap();
+    forget_the_files(&docroot);
     let at = |i| docroot.join(&set.file(i).unwrap().path()[1..]);
     fs::remove_file(at(0)).unwrap();
     symlink(elsewhere.join("file"), at(0)).unwrap();
@@ -269,7 +271,7 @@ fn no_link_leads_out_of_the_docroot() {
 
     fs::remove_file(at(3)).unwrap();
     fs::create_dir(at(3)).unwrap();
-    assert!(matches!(wrote(&set, &docroot).unwrap_err(), WriteError::InTheWay { path, .. } if path == at(3)));
+    assert_in_the_way(&set, &docroot, &at(3));
     // The docroot itself may be a link, because the user has named the docroot.
     fs::remove_dir(at(3)).unwrap();
     symlink(&docroot, folder.path().join("link")).unwrap();

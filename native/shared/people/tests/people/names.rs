@@ -1,4 +1,4 @@
-use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
+use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
 use proptest::prelude::*;
 use wire::dn::Dn;
 
@@ -8,14 +8,7 @@ fn people_called(given: &str) -> Population {
     let to = crate::common::POOLS.find("[en_US family]").unwrap();
     let mut pools = crate::common::POOLS.to_owned();
     pools.replace_range(from..to, &format!("[en_US given]\n{given}\n"));
-    let spec = Spec {
-        seed: 1,
-        size: 1,
-        profile: Profile::Paper,
-        locales: vec!["en_US".to_owned()],
-        base: DEFAULT_BASE.to_owned(),
-        passwords: Passwords::default(),
-    };
+    let spec = Spec { size: 1, ..crate::common::with(Profile::Paper, 1, &["en_US"]).spec().clone() };
     Population::new(&Pools::parse(&pools).unwrap(), spec).unwrap()
 }
 

@@ -7,16 +7,15 @@ use std::ops::ControlFlow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hashes::{Hash, Slow};
-use people::{Passwords, Pools, Population, PopulationError, Profile, Spec};
+use people::{Passwords, Population, PopulationError, Profile};
 use sha1::Sha1;
 use sha2::{Digest, Sha512};
 
-use crate::common::{POOLS, population};
+use crate::common::{changed, population};
 
 fn with(profile: Profile, hash: Hash, one: Option<&str>) -> Population {
     let passwords = Passwords { hash, one: one.map(str::to_owned), pool: None };
-    let spec = Spec { passwords, ..population(profile, 1).spec().clone() };
-    Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
+    changed(|spec| (spec.profile, spec.passwords) = (profile, passwords)).unwrap()
 }
 
 fn password(people: &Population, i: u64) -> Vec<u8> {
@@ -109,17 +108,14 @@ fn hash_and_password_change_the_digest_only_in_profiles_with_passwords() {
 
 #[test]
 fn an_empty_password_is_refused() {
-    let passwords = Passwords { one: Some(String::new()), ..Passwords::default() };
-    let spec = Spec { passwords, ..population(Profile::Person, 1).spec().clone() };
-    let refused = Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap_err();
-    assert_eq!(refused, PopulationError::NoPassword);
+    let refused = changed(|spec| (spec.profile, spec.passwords.one) = (Profile::Person, Some(String::new())));
+    assert_eq!(refused.unwrap_err(), PopulationError::NoPassword);
 }
 
 fn pooled(hash: &str, pool: Option<u64>, size: u64) -> Population {
     let passwords =
         Passwords { hash: hash.parse().unwrap(), one: None, pool: pool.and_then(NonZeroU64::new) };
-    let spec = Spec { passwords, size, ..population(Profile::Person, 1).spec().clone() };
-    Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
+    changed(|spec| (spec.profile, spec.size, spec.passwords) = (Profile::Person, size, passwords)).unwrap()
 }
 
 #[test]

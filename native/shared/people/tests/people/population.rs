@@ -1,7 +1,7 @@
 //! Invariants of a population for any seed and person.
 
-use crate::common::{entry, population, with};
-use people::{Passwords, Pools, Population, PopulationError, Profile, Spec};
+use crate::common::{changed, entry, population, with};
+use people::{Passwords, Population, PopulationError, Profile, Spec};
 use proptest::prelude::*;
 use wire::ber::{Reader, tag};
 use wire::dn::Dn;
@@ -22,10 +22,10 @@ proptest! {
     fn a_smaller_population_is_a_prefix_of_a_larger_one(
         profile in any_profile(), seed: u64, i: u64, size: u64, larger: u64,
     ) {
-        let pools = Pools::parse(crate::common::POOLS).unwrap();
-        let spec = |size| Spec { size, ..population(profile, seed).spec().clone() };
-        let small = Population::new(&pools, spec(size)).unwrap();
-        let large = Population::new(&pools, spec(larger)).unwrap();
+        let of_size = |size| {
+            changed(|spec| (spec.profile, spec.seed, spec.size) = (profile, seed, size)).unwrap()
+        };
+        let (small, large) = (of_size(size), of_size(larger));
         prop_assert_eq!(entry(&small, i), entry(&large, i));
         prop_assert_eq!(small.digest(), large.digest());
     }
@@ -155,17 +155,12 @@ fn all_values_of_a_person_come_from_one_locale() {
 #[test]
 fn the_digest_depends_on_the_people_and_not_on_size_or_base() {
     let base = population(Profile::Paper, 1);
-    let pools = Pools::parse(crate::common::POOLS).unwrap();
-    let change = |change: fn(&mut Spec)| {
-        let mut spec = base.spec().clone();
-        change(&mut spec);
-        Population::new(&pools, spec).unwrap().digest()
-    };
-    assert_eq!(change(|spec| spec.size = 7), base.digest());
-    assert_eq!(change(|spec| spec.base = "dc=example,dc=com".to_owned()), base.digest());
-    assert_ne!(change(|spec| spec.seed = 2), base.digest());
-    assert_ne!(change(|spec| spec.profile = Profile::Small), base.digest());
-    assert_ne!(change(|spec| spec.locales.reverse()), base.digest());
+    let digest = |change: fn(&mut Spec)| changed(change).unwrap().digest();
+    assert_eq!(digest(|spec| spec.size = 7), base.digest());
+    assert_eq!(digest(|spec| spec.base = "dc=example,dc=com".to_owned()), base.digest());
+    assert_ne!(digest(|spec| spec.seed = 2), base.digest());
+    assert_ne!(digest(|spec| spec.profile = Profile::Small), base.digest());
+    assert_ne!(digest(|spec| spec.locales.reverse()), base.digest());
 }
 
 #[test]
@@ -186,20 +181,14 @@ fn people_around_number_4711_of_seed_1997_never_change() {
 
 #[test]
 fn distinguished_names_of_a_population_without_a_base_have_no_comma() {
-    let pools = Pools::parse(crate::common::POOLS).unwrap();
-    let spec = Spec { base: String::new(), ..population(Profile::Paper, 1).spec().clone() };
-    let people = Population::new(&pools, spec).unwrap();
-    let mut dn = Vec::new();
-    people.write_dn(5, &mut dn);
+    let (dn, _) = entry(&changed(|spec| spec.base.clear()).unwrap(), 5);
     assert!(!dn.contains(&b','), "{}", String::from_utf8_lossy(&dn));
 }
 
 #[test]
 fn an_unknown_locale_and_an_empty_list_of_locales_are_refused() {
-    let pools = Pools::parse(crate::common::POOLS).unwrap();
     let attempt = |locales: &[&str]| {
-        let locales = locales.iter().map(|&locale| locale.to_owned()).collect();
-        Population::new(&pools, Spec { locales, ..population(Profile::Paper, 1).spec().clone() }).unwrap_err()
+        changed(|spec| spec.locales = locales.iter().map(|&locale| locale.to_owned()).collect()).unwrap_err()
     };
     assert_eq!(attempt(&[]), PopulationError::NoLocales);
     let message = attempt(&["en_US", "tlh_AA"]).to_string();
@@ -208,9 +197,7 @@ fn an_unknown_locale_and_an_empty_list_of_locales_are_refused() {
 
 #[test]
 fn a_base_that_is_not_a_dn_is_refused() {
-    let pools = Pools::parse(crate::common::POOLS).unwrap();
-    let spec = Spec { base: "Intranet".to_owned(), ..population(Profile::Paper, 1).spec().clone() };
-    let message = Population::new(&pools, spec).unwrap_err().to_string();
+    let message = changed(|spec| spec.base = "Intranet".to_owned()).unwrap_err().to_string();
     assert!(message.contains("\"Intranet\"") && message.contains("ou=Dynamic,o=Intranet"), "{message}");
 }
 
@@ -232,12 +219,6 @@ fn a_population_spec_is_read_from_json_with_a_lower_case_profile() {
     assert_eq!(serde_json::to_string(&spec).unwrap(), with);
     let error = serde_json::from_str::<Spec>(&json.replace("seed", "sed")).unwrap_err().to_string();
     assert!(error.contains("sed"), "{error}");
-}
-
-#[test]
-fn several_threads_can_share_a_population() {
-    fn shared<T: Send + Sync>(_: &T) {}
-    shared(&population(Profile::Paper, 1));
 }
 
 #[test]

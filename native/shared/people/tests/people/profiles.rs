@@ -1,4 +1,4 @@
-use crate::common::population;
+use crate::common::{changed, population};
 use people::{Population, Profile, RTPERSON_SCHEMA};
 
 fn names(people: &Population, i: u64) -> Vec<String> {
@@ -116,8 +116,7 @@ fn user_numbers_have_at_most_31_bits_for_any_person() {
 #[test]
 fn an_active_directory_user_has_the_domain_of_the_base() {
     let of = |base: &str| {
-        let spec = people::Spec { base: base.to_owned(), ..population(Profile::Ad, 1).spec().clone() };
-        let people = Population::new(&people::Pools::parse(crate::common::POOLS).unwrap(), spec).unwrap();
+        let people = changed(|spec| (spec.profile, spec.base) = (Profile::Ad, base.to_owned())).unwrap();
         values(&people, 5, "userPrincipalName").remove(0)
     };
     assert_eq!(of("CN=Users,DC=ad, DC=example,DC=com"), "user.5@ad.example.com");

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 
 use std::path::Path;
 
-use crate::common::{acceptor, open, trusting, wire};
+use crate::common::{End, acceptor, open, trusting, wire};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use tls::{Acceptor, ClientSpec, Connector, Fault, ServerSpec, Session};
 
@@ -22,13 +22,18 @@ fn fault(acceptor: &Acceptor, connector: &Connector) -> Option<Fault> {
     None
 }
 
-#[test]
-fn bytes_arrive_unchanged_however_few_the_wire_accepts() {
+/// Both sides after their handshake, with a client that trusts the server.
+fn opened(room: usize) -> ((Session, End), (Session, End)) {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
+    open(&acceptor, &connector, room)
+}
+
+#[test]
+fn bytes_arrive_unchanged_however_few_the_wire_accepts() {
     let sent: Vec<u8> = (0..300_000u32).map(|n| (n * 7 % 251) as u8).collect();
     for room in [7, 1_000, 20_000] {
-        let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, room);
+        let ((mut client, mut here), (mut server, mut there)) = opened(room);
         let (mut gone, mut come, mut buffer) = (0, Vec::new(), [0; 5_000]);
         while come.len() < sent.len() {
             if gone < sent.len() {
@@ -50,9 +55,7 @@ fn bytes_arrive_unchanged_however_few_the_wire_accepts() {
 
 #[test]
 fn a_read_that_does_not_fill_its_buffer_has_emptied_the_socket() {
-    let acceptor = acceptor();
-    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
-    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    let ((mut client, mut here), (mut server, mut there)) = opened(1 << 20);
     for part in [&b"one"[..], b"two", &[b'x'; 9_000]] {
         assert_eq!(client.write(&mut here, part).unwrap(), part.len());
     }
@@ -71,9 +74,7 @@ fn a_read_that_does_not_fill_its_buffer_has_emptied_the_socket() {
 
 #[test]
 fn no_data_behind_a_forged_record_is_delivered() {
-    let acceptor = acceptor();
-    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
-    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    let ((mut client, mut here), (mut server, mut there)) = opened(1 << 20);
     assert_eq!(client.write(&mut here, &[b'x'; 9_000]).unwrap(), 9_000);
     // Enough bytes for several reads; the last read completes the forged record.
     here.write_all(&[&[0x17, 3, 3, 0x10, 0][..], &[0; 0x1000], b"in the clear"].concat()).unwrap();
@@ -84,24 +85,17 @@ fn no_data_behind_a_forged_record_is_delivered() {
 
 #[test]
 fn data_beyond_the_buffer_is_returned_by_the_next_read() {
-    let acceptor = acceptor();
-    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
-    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    let ((mut client, mut here), (mut server, mut there)) = opened(1 << 20);
     assert_eq!(client.write(&mut here, b"0123456789").unwrap(), 10);
     let mut small = [0; 4];
-    let sizes = [4, 4, 2].map(|size| {
-        let count = server.read(&mut there, &mut small).unwrap();
-        assert_eq!(count, size);
-        count
-    });
-    assert_eq!(sizes.iter().sum::<usize>(), 10);
+    for size in [4, 4, 2] {
+        assert_eq!(server.read(&mut there, &mut small).unwrap(), size);
+    }
 }
 
 #[test]
 fn a_close_notify_and_a_lost_connection_both_end_the_session() {
-    let acceptor = acceptor();
-    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
-    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    let ((mut client, mut here), (mut server, mut there)) = opened(1 << 20);
     client.write(&mut here, b"bye").unwrap();
     client.close(&mut here);
     let mut buffer = [0; 100];
@@ -109,7 +103,7 @@ fn a_close_notify_and_a_lost_connection_both_end_the_session() {
     assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 3);
     assert!(server.has_ended(), "the last word came in the same read, and the socket will not repeat it");
     assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 0);
-    let ((mut client, mut here), (_server, there)) = open(&acceptor, &connector, 1 << 20);
+    let ((mut client, mut here), (_server, there)) = opened(1 << 20);
     *there.hung_up.borrow_mut() = true;
     assert_eq!(client.read(&mut here, &mut buffer).unwrap(), 0);
 }
@@ -196,9 +190,7 @@ fn a_disconnect_during_the_handshake_is_reported_as_closed() {
 
 #[test]
 fn an_incomplete_record_is_distinguished_from_no_record() {
-    let acceptor = acceptor();
-    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
-    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    let ((mut client, mut here), (mut server, mut there)) = opened(1 << 20);
     assert!(!server.is_within_record());
     let before: usize = [(); 3].map(|()| client.write(&mut here, &[b'x'; 700]).unwrap()).iter().sum();
     let records: Vec<u8> = there.incoming.borrow_mut().drain(..).collect();

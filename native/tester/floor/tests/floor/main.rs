@@ -125,7 +125,9 @@ fn a_null_cycle_sends_the_bytes_of_an_ldap_client() {
     let mut seen = Vec::new();
     for _ in 0..3 {
         let (mut stream, peer) = listener.accept().unwrap();
-        stream.read_exact(&mut [0; 14]).unwrap();
+        let mut request = [0; 14];
+        stream.read_exact(&mut request).unwrap();
+        assert_eq!(request, [b'.'; 14], "unchanged");
         stream.write_all(&[0; 14]).unwrap();
         assert_comes(&mut stream, 7);
         seen.push(peer.ip());

@@ -1,6 +1,9 @@
 //! Seeding a live directory: every person is added once, whatever the server does meanwhile.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
+#[path = "../../../../shared/people/tests/people/common.rs"]
+#[allow(dead_code, reason = "the tests of people use the rest")]
+mod common;
 mod refusals;
 mod server;
 mod work;
@@ -8,24 +11,13 @@ mod work;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use people::{DEFAULT_BASE, Passwords, Pools, Population, Profile, Spec};
+use people::{Population, Profile};
 use seeding::{Config, Report, SeedingError};
 
 use server::Server;
 
-const POOLS: &str = include_str!("../../../../shared/people/tests/data/three.pools");
-
 fn people_of(profile: Profile) -> Arc<Population> {
-    let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();
-    let spec = Spec {
-        seed: 1997,
-        size: 1_000,
-        profile,
-        locales,
-        base: DEFAULT_BASE.to_owned(),
-        passwords: Passwords::default(),
-    };
-    Arc::new(Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap())
+    Arc::new(common::population(profile, 1997))
 }
 
 fn people() -> Arc<Population> {
