@@ -17,14 +17,13 @@ from sitebench.counts.source import Drain as PlainDrain
 from sitebench.counts.tally import Tally
 from sitebench.locust.workers.merge import Merger
 from sitebench.locust.workers.messages import pack, unpack
-from sitebench.measure.summarise import summarise
 from sitebench.report import build
 from sitebench.report.model import load
 from sitebench.runs.point import PointResult
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step, histogram
-from tests.support.points import a_spec, a_use
+from tests.support.points import a_spec, summarised
 
 ROOT = Path(__file__).parents[2]
 SECOND = 10**9
@@ -64,8 +63,7 @@ def test_clocks_and_counters_of_the_table_are_in_every_output(tmp_path: Path) ->
     tally = Tally.starting(Drain(0, 10, cpu_ns=(0, 0)))
     tally.add(merged)
     spec = a_spec()
-    counts = [("lookup", "lookup")]
-    result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+    result = summarised(tally, spec)
     found = result.to_json()
     assert found["queued_us"]["p50"] == pytest.approx(8_000, rel=0.001)
     assert found["queued_us"]["max"] == pytest.approx(9_000, rel=0.001)

@@ -6,14 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitebench.counts.worker_seen import WorkerSeen
-from sitebench.measure.summarise import summarise
 from sitebench.monitor.use import MachineUse, ProcessUse, Use
 from sitebench.runs.point import PointResult
 from sitebench.system.machine import this_machine
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.verdict import Bound, Verdict, judge
 from sitebench.verdict.workers import apply_workers, use_of_all
-from tests.support.points import a_spec, a_tally, a_use
+from tests.support.points import a_spec, a_tally, a_use, summarised
 
 
 def a_worker(index: int, cpu_s: float = 0.5, **other: Any) -> WorkerSeen:
@@ -113,10 +112,6 @@ def test_worker_on_the_targets_machine_shares_its_cores() -> None:
 
 def test_workers_survive_serialisation() -> None:
     workers = (a_worker(0), a_worker(1, ended="left"))
-    spec = a_spec(settings={"workers": "2"})
-    counts = [("lookup", "lookup")]
-    result = summarise(
-        spec, a_tally(), counts, a_use(), target_cores=1, native=True, workers=workers
-    )
+    result = summarised(a_tally(), a_spec(settings={"workers": "2"}), workers=workers)
     assert PointResult.read(json.loads(json.dumps(result.to_json()))) == result
     assert not result.verdict.valid

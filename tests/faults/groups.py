@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NoReturn
 
 import pytest
 
+from tests.support.programs import required_program
 from tests.support.waiting import eventually
 
 PERIOD_US = 100_000
@@ -48,6 +50,14 @@ def unavailable(what: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(what)
     pytest.skip(what)
+
+
+def configure(program: str, *argv: str) -> None:
+    """Change the machine's network or disks by a program, or skip the test."""
+    command = [str(required_program(program)), *argv]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        unavailable(f"{' '.join(command)}: {done.stderr.strip()}")
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,34 @@ def put_ahead(pid: int) -> None:
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(PermissionError):  # without root: on a quiet machine
             os.sched_setscheduler(int(task.name), os.SCHED_RR, os.sched_param(1))
+
+
+def pin(pid: int, cores: set[int]) -> None:
+    """Pin every thread of a process to some cores."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(task.name), cores)
+
+
+@contextlib.contextmanager
+def burners(number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Prepare programs that each use a core once their input is closed."""
+    # One session for each: the kernel divides a core by session first (sched_autogroup).
+    argv = [sys.executable, "-c", "import sys; sys.stdin.read()\nwhile True: pass"]
+    waiting = [
+        subprocess.Popen(argv, stdin=subprocess.PIPE, start_new_session=True) for _ in range(number)
+    ]
+    try:
+        yield waiting
+    finally:
+        for each in waiting:
+            each.kill()
+            each.communicate()
+
+
+def ignite(burner: subprocess.Popen[bytes]) -> None:
+    """Let a program use its core from now on."""
+    assert burner.stdin is not None
+    burner.stdin.close()
 
 
 def grades(point: dict[str, Any]) -> dict[str, str]:

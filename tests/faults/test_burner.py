@@ -6,7 +6,6 @@ their runs (tests/verdict/test_others.py).
 
 import contextlib
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,13 +13,11 @@ from pathlib import Path
 import pytest
 
 from sitebench.system.network import free_port
-from tests.faults.holding import Pids, grades, measured
+from tests.faults.holding import Pids, burners, grades, ignite, measured
 from tests.support.programs import required_program, running_server
 
 pytestmark = pytest.mark.alone
 """The burner uses all cores."""
-
-BURNER = "import sys; sys.stdin.read()\nwhile True: pass"
 
 SITE = """
 def app(environ, start):
@@ -45,28 +42,16 @@ http {{
 @contextlib.contextmanager
 def burner() -> Iterator[Callable[[Pids], None]]:
     """Prepare two high-priority programs that each use a core; return a function to start them."""
-    waiting = [
-        subprocess.Popen(
-            [sys.executable, "-c", BURNER], stdin=subprocess.PIPE, start_new_session=True
-        )
-        for _ in range(2)
-    ]
+    with burners(2) as waiting:
 
-    def loose(_: Pids) -> None:
-        for each in waiting:
-            with contextlib.suppress(OSError):
-                # The kernel divides a core by session first (sched_autogroup).
-                os.setpriority(os.PRIO_PROCESS, each.pid, -15)
-                Path(f"/proc/{each.pid}/autogroup").write_text("-15")
-            assert each.stdin is not None
-            each.stdin.close()
+        def loose(_: Pids) -> None:
+            for each in waiting:
+                with contextlib.suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, each.pid, -15)
+                    Path(f"/proc/{each.pid}/autogroup").write_text("-15")
+                ignite(each)
 
-    try:
         yield loose
-    finally:
-        for each in waiting:
-            each.kill()
-            each.communicate()
 
 
 @pytest.fixture

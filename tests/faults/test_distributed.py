@@ -67,9 +67,7 @@ def test_web_ui_reports_lack_of_descriptors_and_runs_the_next_test(ground: Groun
         screen.start("LookupUser", users=300)
         screen.wait(lambda stats: stats["state"] == "stopped")
         assert NO_FILES in screen.get("/sitebench/live.json")
-        screen.start("LookupUser", users=LANES)
-        screen.until_done("lookup", 100)
-        screen.stop()
+        screen.run("LookupUser", "lookup", 100, LANES)
     (words,) = output
     assert NO_FILES in words
     assert "Traceback" not in words

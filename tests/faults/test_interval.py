@@ -15,7 +15,7 @@ import pytest
 from sitebench.runs.runfile import RunFile
 from sitebench.tables.tables import attempts
 from tests.faults.groups import cpu_quota
-from tests.faults.holding import DIRECTORY, GENERATOR, SITE, SLAPD, Pids, measured, put_ahead
+from tests.faults.holding import DIRECTORY, GENERATOR, SITE, SLAPD, Pids, measured, pin, put_ahead
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
@@ -57,12 +57,12 @@ def test_interval_contains_the_limit_of_a_slapd_on_one_core(tmp_path: Path) -> N
     with cpu_quota(0.05) as less:
 
         def held_back(pids: Pids) -> None:
-            _pin(pids[SLAPD], {core})
+            pin(pids[SLAPD], {core})
             less.add(pids[GENERATOR])
 
         def alone(pids: Pids) -> None:
-            _pin(pids[SLAPD], {core})
-            _pin(pids[GENERATOR], set(others))
+            pin(pids[SLAPD], {core})
+            pin(pids[GENERATOR], set(others))
 
         (tmp_path / "held").mkdir()
         held = measured(tmp_path / "held", *lookup, held=held_back)
@@ -75,11 +75,6 @@ def _assert_in_the_interval(held: dict[str, Any], free: dict[str, Any]) -> None:
     assert (free["verdict"], free["grade"]) == ("target-cpu", "measured"), free["evidence"]
     assert held["at_most_per_s"] is not None, held["evidence"]
     assert held["ops_per_s"] < free["ops_per_s"] < held["at_most_per_s"], held["evidence"]
-
-
-def _pin(pid: int, cores: set[int]) -> None:
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        os.sched_setaffinity(int(task.name), cores)
 
 
 def test_point_at_the_generator_limit_is_tried_with_one_more_thread(tmp_path: Path) -> None:

@@ -1,26 +1,26 @@
 """A slow link is named as the bottleneck, from the load generator's side alone."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from sitebench.errors import NotPossible
 from sitebench.system.namespace import remote_host
+from tests.distributed.network import Host
 from tests.faults.groups import unavailable
 from tests.faults.holding import grades, measured
-from tests.faults.links import PORT, Side, directory, link, throttled_link
+from tests.faults.links import PORT, directory, link
 from tests.faults.served import LANES, RATE
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran, in_process
-from tests.support.programs import required_program
+from tests.support.programs import required_program, run_program
 from tests.support.waiting import eventually, left_s
 
 
 @pytest.mark.alone
 @pytest.mark.timeout(300)
 def test_throttled_link_is_the_bottleneck(tmp_path: Path) -> None:
-    with throttled_link("20mbit") as (there, here), directory(there) as url:
+    with link("20mbit") as (there, here), directory(there) as url:
         point = measured(
             tmp_path,
             *("ils", "run", "lookup", "--entries", "1k", "--users", "64", "--target", url),
@@ -57,11 +57,10 @@ def test_nginx_behind_a_throttled_link_is_bound_by_the_link(tmp_path: Path) -> N
 # An unplugged cable: the connections stay open, without a peer.
 
 
-def connections(side: Side) -> int:
-    """Count the connections of the directory at this end."""
-    argv = [*side.prefix, str(required_program("ss")), "-tnH", "state", "established"]
-    done = subprocess.run([*argv, f"sport = :{PORT}"], check=True, capture_output=True, text=True)
-    return len(done.stdout.splitlines())
+def connections(host: Host) -> int:
+    """Count the connections of the directory on a host."""
+    argv = [*host.prefix, required_program("ss"), "-tnH", "state", "established"]
+    return len(run_program([*argv, f"sport = :{PORT}"], check=True).stdout.splitlines())
 
 
 def test_half_open_connections_time_out_on_both_sides(ground: Ground) -> None:
@@ -74,12 +73,12 @@ def test_half_open_connections_time_out_on_both_sides(ground: Ground) -> None:
         out = ("--out", str(ground.run), "--allow-failures")
         with ground.started(*load, *threads, *how, *out, before=here.prefix) as process:
             assert eventually(lambda: "measure" in ground.phases())
-            there.pull()
+            there.set_link("down")
             assert connections(there) >= LANES
             assert eventually(lambda: ground.failures() >= 2 * LANES)
             # The directory was not notified of the disconnects.
             assert eventually(lambda: connections(there) == 0)
-            there.plug()
+            there.set_link("up")
             said, err = process.communicate(timeout=left_s())
     point = Ran(process.returncode, said, err).point
     kinds = set(point["failures_by_kind"])

@@ -6,13 +6,12 @@ other programs keep busy.
 
 import contextlib
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.faults import holding
 from tests.faults.groups import cpu_quota, unavailable
 from tests.faults.holding import DIRECTORY, GENERATOR, Pids, grades, measured, put_ahead
 
@@ -22,41 +21,6 @@ pytestmark = pytest.mark.alone
 RUN = ("ils", "run", "lookup", "--entries", "1k", "--users", "256", "--threads", "1")
 SLIVER = 0.2
 RIVALS = 4
-
-
-RIVAL = "import sys; sys.stdin.read()\nwhile True: pass"
-
-
-@contextlib.contextmanager
-def rivals(core: int) -> Iterator[Callable[[], None]]:
-    """Prepare programs that each use a whole core; return a function to start them."""
-    # One session for each: the kernel divides a core by session first (sched_autogroup).
-    waiting = [
-        subprocess.Popen(
-            [sys.executable, "-c", RIVAL], stdin=subprocess.PIPE, start_new_session=True
-        )
-        for _ in range(RIVALS)
-    ]
-
-    def loose() -> None:
-        for each in waiting:
-            assert each.stdin is not None
-            each.stdin.close()
-
-    try:
-        for each in waiting:
-            os.sched_setaffinity(each.pid, {core})
-        yield loose
-    finally:
-        for each in waiting:
-            each.kill()
-            each.communicate()
-
-
-def pin(pid: int, core: int) -> None:
-    """Pin every thread of a process to one core."""
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        os.sched_setaffinity(int(task.name), {core})
 
 
 def two_cores() -> tuple[int, int]:
@@ -83,13 +47,16 @@ def with_a_sliver(of: str, other: str) -> Iterator[Callable[[Pids], None]]:
 def beside_rivals(of: str, other: str) -> Iterator[Callable[[Pids], None]]:
     """Yield what puts a process on a core with rivals, and the other one on a core of its own."""
     crowded, free = two_cores()
-    with rivals(crowded) as loose:
+    with holding.burners(RIVALS) as rivals:
+        for rival in rivals:
+            holding.pin(rival.pid, {crowded})
 
         def held(pids: Pids) -> None:
-            pin(pids[of], crowded)
-            pin(pids[other], free)
+            holding.pin(pids[of], {crowded})
+            holding.pin(pids[other], {free})
             put_ahead(pids[other])
-            loose()
+            for rival in rivals:
+                holding.ignite(rival)
 
         yield held
 

@@ -1,13 +1,15 @@
 """A directory that counts its requests, and Locust as users start it."""
 
+import functools
 import json
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -60,12 +62,49 @@ def counting() -> Iterator[Counting]:
         yield made
 
 
+LOOKS = {"binds": 2, "searches": 2}
+"""Requests to the target before a test: for the base, and for the target's facts."""
+LOOKS_OF_THE_PAGE = {"binds": 6, "searches": 5}
+"""Requests of the web UI.
+
+It checks the target before a test begins, its tests are points, and after a measurement it binds
+again to check that the directory answers.
+"""
+
+COUNTED_AS = {
+    "bind": "binds",
+    "lookup": "searches",
+    "retrieve": "searches",
+    "refresh": "searches",
+    "add": "adds",
+    "register": "adds",
+    "announce": "modifies",
+    "leave": "deletes",
+}
+"""The directory's counter for each step."""
+
+
 @dataclass(frozen=True)
 class Finished(Ran):
-    """The exit of a Locust, and its final counts by (program, step)."""
+    """The exit of a Locust, its final counts by (program, step), and its directory."""
 
     counts: dict[tuple[str, str], int]
     failures: dict[tuple[str, str], int]
+    counting: Counting
+
+    def agree(self, looks: Mapping[str, int] = LOOKS) -> Self:
+        """Check that the directory counted exactly the operations that Locust reports."""
+        done, requests = self.counting.since(), Counter[str]()
+        for (_, step), count in self.counts.items():
+            if step in COUNTED_AS:
+                requests[COUNTED_AS[step]] += count
+        assert requests, self.err
+        for kind, count in requests.items():
+            assert done[kind] == count + looks.get(kind, 0), kind
+        return self
+
+
+Headless = Callable[..., Finished]
 
 
 def arguments(locustfile: Path | str, url: str | None, *more: str) -> list[str]:
@@ -85,18 +124,29 @@ def processes(n: int) -> tuple[str, ...]:
     return ("--processes", str(n), "--master-bind-port", port, "--master-port", port)
 
 
-def headless(
+@pytest.fixture
+def headless(tmp_path: Path, counting: Counting) -> Headless:
+    """Run Locust without its web UI at the directory, in the folder of the test."""
+    return functools.partial(run_headless, tmp_path, counting)
+
+
+def run_headless(
     folder: Path,
     counting: Counting,
     *more: str,
     locustfile: Path | str = LOCUSTFILE,
+    code: str = "",
     interrupt_after: Sequence[str] = (),
     forked: bool = True,
 ) -> Finished:
     """Run Locust without its web UI, and read its final totals.
 
-    Ctrl-C is sent once the directory has counted hundreds of each name in `interrupt_after`.
+    `code` is the text of a locustfile. Ctrl-C is sent once the directory has counted hundreds of
+    each name in `interrupt_after`.
     """
+    if code:
+        locustfile = folder / "own.py"
+        locustfile.write_text(code)
     url = None if "--target" in more else counting.url
     argv = arguments(locustfile, url, "--headless", "--json-file", "totals", *more)
     state = {"XDG_STATE_HOME": str(folder / "state")}
@@ -118,40 +168,5 @@ def headless(
         said,
         {(e["method"], e["name"]): e["num_requests"] for e in totals},
         {(e["method"], e["name"]): e["num_failures"] for e in totals},
+        counting,
     )
-
-
-LOOKS = {"binds": 2, "searches": 2}
-"""Requests to the target before a test: for the base, and for the target's facts."""
-LOOKS_OF_A_POINT = {"binds": 3, "searches": 3}
-"""One more, for the missing cn=Monitor."""
-LOOKS_OF_THE_PAGE = {"binds": 6, "searches": 5}
-"""Requests of the web UI.
-
-It checks the target before a test begins, its tests are points, and after a measurement it binds
-again to check that the directory answers.
-"""
-
-COUNTED_AS = {
-    "bind": "binds",
-    "lookup": "searches",
-    "retrieve": "searches",
-    "refresh": "searches",
-    "add": "adds",
-    "register": "adds",
-    "announce": "modifies",
-    "leave": "deletes",
-}
-"""The directory's counter for each step."""
-
-
-def agrees(ran: Finished, counting: Counting, *, looks: Mapping[str, int] = LOOKS) -> None:
-    """Check that the directory counted exactly the operations that Locust reports."""
-    done = counting.since()
-    asked: dict[str, int] = {}
-    for (_, step), count in ran.counts.items():
-        if (kind := COUNTED_AS.get(step)) is not None:
-            asked[kind] = asked.get(kind, 0) + count
-    assert asked, ran.err
-    for kind, count in asked.items():
-        assert done[kind] == count + looks.get(kind, 0), kind

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,16 +15,16 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.point_process import Runner
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
-from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, agrees, headless, processes
+from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, Headless, processes
 from tests.support.relay import delaying, relayed
 
 USERS = ("-u", "8", "-r", "8")
 LOOKUPS = ("searches",)
 
 
-def test_every_operation_of_every_class_is_counted_once(tmp_path: Path, counting: Counting) -> None:
+def test_every_operation_of_every_class_is_counted_once(headless: Headless) -> None:
     each = ("binds", "searches", "adds", "modifies", "deletes")
-    ran = headless(tmp_path, counting, "-u", "12", "-r", "12", interrupt_after=each).check(0)
+    ran = headless("-u", "12", "-r", "12", interrupt_after=each).check(0).agree()
     counts = Counter[str]()
     for (program, _), count in ran.counts.items():
         counts[program] += count
@@ -31,118 +32,114 @@ def test_every_operation_of_every_class_is_counted_once(tmp_path: Path, counting
     del counts["ils-user"]  # It thinks for minutes.
     assert min(counts.values()) > 100, ran.err
     assert not any(ran.failures.values())
-    agrees(ran, counting)
 
 
-def test_workers_lose_no_operation_and_add_different_people(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_workers_lose_no_operation_and_add_different_people(headless: Headless) -> None:
     classes, each = ("LookupUser", "AddUser"), ("searches", "adds")
-    ran = headless(tmp_path, counting, *USERS, *processes(2), *classes, interrupt_after=each)
-    ran.check(0)
+    ran = headless(*USERS, *processes(2), *classes, interrupt_after=each).check(0)
     assert {("lookup", "lookup"), ("add", "add")} <= ran.counts.keys(), ran.err
     assert ran.counts["lookup", "lookup"] > 100
     assert ran.counts["add", "add"] > 100
     assert not any(ran.failures.values())
-    agrees(ran, counting)
+    ran.agree()
 
 
-def test_worker_that_ends_late_leaves_the_masters_totals(
-    tmp_path: Path, counting: Counting
+LATE = """
+import time
+from ils_bench.locustfile import LookupUser
+from locust import events
+from locust.runners import WorkerRunner
+
+@events.init.add_listener
+def listen(environment, runner, **_):
+    if isinstance(runner, WorkerRunner):
+        environment.events.quitting.add_listener(lambda **_: time.sleep(1))
+"""
+
+
+def test_workers_stop_at_the_end_of_the_window_and_leave_the_masters_totals(
+    headless: Headless,
 ) -> None:
     """Locust's workers have the master's `--json-file` if they are forked, and nothing to say."""
-    late = tmp_path / "late.py"
-    late.write_text(
-        "import time\n"
-        "from ils_bench.locustfile import LookupUser\n"
-        "from locust import events\n"
-        "from locust.runners import WorkerRunner\n"
-        "@events.init.add_listener\n"
-        "def listen(environment, runner, **_):\n"
-        "    if isinstance(runner, WorkerRunner):\n"
-        "        environment.events.quitting.add_listener(lambda **_: time.sleep(1))\n"
-    )
-    window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
-    ran = headless(tmp_path, counting, *USERS, *processes(2), *window, locustfile=late)
-    agrees(ran, counting)
-
-
-def test_workers_stop_at_the_end_of_the_measured_window(tmp_path: Path, counting: Counting) -> None:
-    windows = ("--rate", "500", "--warmup", "500ms", "--measure", "1s")
-    ran = headless(
-        tmp_path, counting, "-u", "4", "-r", "4", *processes(2), *windows, "LookupUser"
-    ).check(0)
+    window = ("--rate", "500", "--warmup", "500ms", "--measure", "1s")
+    ran = headless(*USERS, *processes(2), *window, code=LATE).check(0).agree()
     assert ran.counts["lookup", "lookup"] > 100
-    agrees(ran, counting)
+
+
+COUNTING = """
+from ils_bench.sequences import Add, Bind, Change, Connect, Modify, Sequence
+from ils_bench.users import SequenceUser
+
+class CountingUser(SequenceUser):
+    increments = Modify((Change("increment", "sFlags", ("1",)),), "new")
+    sequence = Sequence("counting", (Connect(), Bind(), Add(), increments), counts="modify")
+"""
 
 
 @pytest.mark.parametrize("client", ["native", "ldap3"])
 def test_either_client_increments_an_attribute_in_a_sequence(
-    tmp_path: Path, counting: Counting, client: str
+    headless: Headless, client: str
 ) -> None:
-    own = tmp_path / "own.py"
-    own.write_text(
-        "from ils_bench.sequences import Add, Bind, Change, Connect, Modify, Sequence\n"
-        "from ils_bench.users import SequenceUser\n"
-        "class CountingUser(SequenceUser):\n"
-        "    sequence = Sequence('counting', (Connect(), Bind(), Add(),\n"
-        "        Modify((Change('increment', 'sFlags', ('1',)),), 'new')), counts='modify')\n"
-    )
-    users = ("-u", "1", "--client", client)
-    ran = headless(tmp_path, counting, *users, locustfile=own, interrupt_after=("modifies",))
+    ran = headless("-u", "1", "--client", client, code=COUNTING, interrupt_after=("modifies",))
     assert ran.counts["counting", "modify"] > 0, ran.err
     assert not any(ran.failures.values()), ran.err
 
 
+BINDING = """
+from ils_bench.sequences import Bind, Connect, Sequence, Unbind
+from ils_bench.users import SequenceUser
+
+class LookupUser(SequenceUser):
+    sequence = Sequence("binding", (Connect(), Bind(), Unbind()), counts="bind")
+"""
+
+
 def test_user_defined_class_is_recorded_under_its_sequence(
-    tmp_path: Path, counting: Counting
+    headless: Headless, tmp_path: Path
 ) -> None:
-    own = tmp_path / "own.py"
-    own.write_text(
-        "from ils_bench.sequences import Bind, Connect, Sequence, Unbind\n"
-        "from ils_bench.users import SequenceUser\n"
-        "class LookupUser(SequenceUser):\n"
-        "    sequence = Sequence('binding', (Connect(), Bind(), Unbind()), counts='bind')\n"
-    )
     record = ("--measure", "1s", "--warmup", "0s", "--out", "run.sitebench")
-    ran = headless(tmp_path, counting, "-u", "2", "-r", "2", "-t", "3s", *record, locustfile=own)
+    ran = headless("-u", "2", "-r", "2", "-t", "3s", *record, code=BINDING)
     with RunFile(tmp_path / "run.sitebench") as run:
         assert [point.spec.operation for point in run.points()] == ["binding"], ran.err
 
 
-def test_counts_are_exact_while_users_start_and_stop(tmp_path: Path, counting: Counting) -> None:
-    shaped = tmp_path / "shaped.py"
-    shaped.write_text(
-        "from locust import LoadTestShape\n"
-        "from ils_bench.locustfile import LookupUser\n"
-        "class Steps(LoadTestShape):\n"
-        "    def tick(self):\n"
-        "        t = self.get_run_time()\n"
-        "        return (6, 6) if t < 1.5 else (2, 6) if t < 3 else None\n"
-    )
-    ran = headless(tmp_path, counting, "--rate", "200", locustfile=shaped).check(0)
-    agrees(ran, counting)
+SHAPED = """
+from locust import LoadTestShape
+from ils_bench.locustfile import LookupUser
+
+class Steps(LoadTestShape):
+    def tick(self):
+        t = self.get_run_time()
+        return (6, 6) if t < 1.5 else (2, 6) if t < 3 else None
+"""
 
 
-def test_native_threads_cause_no_cpu_warning_of_locust(tmp_path: Path, counting: Counting) -> None:
+def test_counts_are_exact_while_users_start_and_stop(headless: Headless) -> None:
+    headless("--rate", "200", code=SHAPED).check(0).agree()
+
+
+BUSY = """
+import locust.runners, psutil
+from locust import events
+from ils_bench.locustfile import LookupUser
+locust.runners.CPU_MONITOR_INTERVAL = 0.5
+
+@events.spawning_complete.add_listener
+def seem(**_):
+    psutil.Process.cpu_percent = lambda self: 180.0
+
+@events.usage_monitor.add_listener
+def seen(environment, cpu_usage, **_):
+    print("seen", cpu_usage)
+    if cpu_usage == 180.0:
+        environment.runner.quit()
+"""
+
+
+def test_native_threads_cause_no_cpu_warning_of_locust(headless: Headless) -> None:
     """Locust checks its CPU every 10 s, and warns from 90 % on."""
-    busy = tmp_path / "busy.py"
-    busy.write_text(
-        "import locust.runners, psutil\n"
-        "from locust import events\n"
-        "from ils_bench.locustfile import LookupUser\n"
-        "locust.runners.CPU_MONITOR_INTERVAL = 0.5\n"
-        "def seem(**_):\n"
-        "    psutil.Process.cpu_percent = lambda self: 180.0\n"
-        "events.spawning_complete.add_listener(seem)\n"
-        "def seen(environment, cpu_usage, **_):\n"
-        "    print('seen', cpu_usage)\n"
-        "    if cpu_usage == 180.0:\n"
-        "        environment.runner.quit()\n"
-        "events.usage_monitor.add_listener(seen)\n"
-    )
     load = ("-u", "4", "-r", "4", "--threads", "1", "--rate", "200")
-    ran = headless(tmp_path, counting, *load, locustfile=busy).check(0, "seen 180.0")
+    ran = headless(*load, code=BUSY).check(0, "seen 180.0")
     assert "CPU usage" not in ran.err
 
 
@@ -150,13 +147,9 @@ ROOT = Path(__file__).parents[2]
 OWN_SEQUENCE = ROOT / "examples" / "own_sequence.py"
 
 
-def test_locustfile_with_a_user_defined_sequence_has_under_20_lines(
-    tmp_path: Path, counting: Counting
-) -> None:
+def test_locustfile_with_a_user_defined_sequence_has_under_20_lines(headless: Headless) -> None:
     assert len(OWN_SEQUENCE.read_text().splitlines()) < 20
-    ran = headless(
-        tmp_path, counting, *USERS, locustfile=OWN_SEQUENCE, interrupt_after=LOOKUPS
-    ).check(0)
+    ran = headless(*USERS, locustfile=OWN_SEQUENCE, interrupt_after=LOOKUPS).check(0)
     assert ran.counts["prefix", "search"] > 100
     assert not any(ran.failures.values())
 
@@ -165,18 +158,16 @@ OWN_LISTENER = ROOT / "examples" / "own_listener.py"
 
 
 @pytest.mark.parametrize("distributed", [False, True])
-def test_request_listener_gets_all_counts(
-    tmp_path: Path, counting: Counting, distributed: bool
-) -> None:
+def test_request_listener_gets_all_counts(headless: Headless, distributed: bool) -> None:
     more = processes(2) if distributed else ()
     load = (*USERS, "--rate", "2k", "--warmup", "0s", "--measure", "1s")
-    ran = headless(tmp_path, counting, *load, *more, locustfile=OWN_LISTENER).check(0)
-    told: Counter[tuple[str, str]] = Counter()
-    said = re.findall(r"^(\S+) (\S+) \+(\d+) failed \+0$", ran.err, re.MULTILINE)
-    for program, step, n in said:
-        told[program, step] += int(n)
+    ran = headless(*load, *more, locustfile=OWN_LISTENER).check(0)
+    counts = Counter[tuple[str, str]]()
+    printed = re.findall(r"^(\S+) (\S+) \+(\d+) failed \+0$", ran.err, re.MULTILINE)
+    for program, step, n in printed:
+        counts[program, step] += int(n)
     assert ran.counts["lookup", "lookup"] > 100
-    assert {key: told[key] for key in ran.counts} == ran.counts
+    assert {key: counts[key] for key in ran.counts} == ran.counts
 
 
 # The time of starting users belongs to the warm-up: the window begins after the last start.
@@ -199,14 +190,9 @@ def test_ramp_is_stored_and_not_measured(counting: Counting, tmp_path: Path) -> 
         relayed(counting.directory.port, delaying(lambda _: 0.02)) as port,
         RunStore(tmp_path / "run") as store,
     ):
-        options = IlsOptions(
-            entries=PEOPLE,
-            target=f"ldap://127.0.0.1:{port}",
-            locales=LOCALES,
-            users=4,
-            warmup=0.4,
-            measure=1.0,
-        )
+        window: dict[str, Any] = {"users": 4, "warmup": 0.4, "measure": 1.0}
+        where = f"ldap://127.0.0.1:{port}"
+        options = IlsOptions(entries=PEOPLE, target=where, locales=LOCALES, **window)
         address = DirectoryAddress("127.0.0.1", port)
         target = OpenDirectory("ours", address, options.base)
         (tmp_path / "slow.py").write_text(SLOW)

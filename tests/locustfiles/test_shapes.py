@@ -14,19 +14,13 @@ from tests.locustfiles.conftest import (
     PEOPLE,
     Counting,
     Finished,
-    agrees,
-    headless,
+    Headless,
 )
 from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 OWN_SHAPE = ROOT / "examples" / "own_shape.py"
-
-
-def asked_for(ran: Finished) -> list[int]:
-    """Return the numbers of users that Locust was set to, in order."""
-    return [int(users) for users in re.findall(r"Shape test updating to (\d+) users", ran.err)]
 
 
 SEVERAL = """
@@ -59,49 +53,37 @@ class Many(shapes.Shape):
 """
 
 
-@pytest.fixture(scope="module")
-def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A locustfile with two user-defined shapes."""
-    path = tmp_path_factory.mktemp("shapes") / "several.py"
-    path.write_text(SEVERAL)
-    return path
-
-
-def test_first_shape_of_a_locustfile_sets_the_number_of_users(
-    tmp_path: Path, counting: Counting, several: Path
+@pytest.mark.parametrize(
+    ("code", "window"),
+    [(SEVERAL, ()), (OWN_SHAPE.read_text(), ("--warmup", "0s", "--measure", "1s"))],
+    ids=["first of several", "example"],
+)
+def test_shape_of_a_locustfile_sets_the_number_of_users(
+    headless: Headless, code: str, window: tuple[str, ...]
 ) -> None:
-    load = ("-u", "4", "-r", "100", "--rate", "200")
-    ran = headless(tmp_path, counting, *load, "LookupUser", locustfile=several).check(0)
-    assert asked_for(ran) == [1]
-    agrees(ran, counting)
+    load = ("-u", "4", "-r", "100", "--rate", "200", *window)
+    ran = headless(*load, "LookupUser", code=code).check(0).agree()
+    updates = re.findall(r"Shape test updating to (\d+) users", ran.err)
+    assert updates == ["1"]
 
 
-def test_error_in_a_plan_of_users_is_a_one_line_error(tmp_path: Path, counting: Counting) -> None:
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text(SEVERAL.replace("def users_at", "def user_at"))
-    ran = headless(tmp_path, counting, "LookupUser", locustfile=wrong).check(1)
+def test_error_in_a_plan_of_users_is_a_one_line_error(headless: Headless) -> None:
+    ran = headless("LookupUser", code=SEVERAL.replace("def users_at", "def user_at")).check(1)
     (line,) = [line for line in ran.err.splitlines() if "/ERROR/" in line]
     assert "the load shape Few failed: AttributeError: 'Calm' object has no" in line
-    assert "Traceback" not in ran.err
 
 
-def test_user_defined_shape_needs_only_a_few_lines(tmp_path: Path, counting: Counting) -> None:
-    load = ("-u", "4", "-r", "100", "--rate", "200", "--warmup", "0s", "--measure", "1s")
-    ran = headless(tmp_path, counting, *load, locustfile=OWN_SHAPE).check(0)
-    assert asked_for(ran) == [1]
-    agrees(ran, counting)
-
-
-def test_stages_need_no_shape(tmp_path: Path, counting: Counting) -> None:
-    ran = headless(tmp_path, counting, "--stages", "1s:200,1s:200", "-u", "4", "LookupUser")
-    ran.check(0)
+def test_stages_need_no_shape(headless: Headless) -> None:
+    stages = ("--stages", "1s:200,1s:200", "-u", "4", "LookupUser")
+    ran = headless(*stages).check(0).agree()
     assert ran.counts["lookup", "lookup"] == pytest.approx(300, abs=5 * 300**0.5)
-    agrees(ran, counting)
 
 
 @pytest.fixture(scope="module")
-def screen(several: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
-    yield from screen_of(several, tmp_path_factory.mktemp("screen"), "--disposable")
+def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
+    folder = tmp_path_factory.mktemp("screen")
+    (folder / "several.py").write_text(SEVERAL)
+    yield from screen_of(folder / "several.py", folder, "--disposable")
 
 
 @pytest.mark.parametrize(
@@ -131,4 +113,4 @@ def test_user_classes_and_shapes_can_be_chosen_on_the_page(
     rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
     counts = {(r["Type"], r["Name"]): int(r["Request Count"]) for r in rows if r["Type"]}
     assert {each for each, _ in counts} == {program}
-    agrees(Finished(0, "", str(counts), counts, {}), counting, looks=LOOKS_OF_THE_PAGE)
+    Finished(0, "", str(counts), counts, {}, counting).agree(LOOKS_OF_THE_PAGE)

@@ -66,11 +66,6 @@ def test_number_of_people_from_the_form_is_used(screen: Screen) -> None:
 
 
 def test_wrong_target_is_refused_and_does_not_end_the_web_ui(screen: Screen) -> None:
-    target = f"ldap://127.0.0.1:{free_port()}"
-    form = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
-    answer = screen.post("/swarm", **form, target=target)
-    assert not answer["success"]
-    assert target.removeprefix("ldap://") in answer["message"]
-    screen.start("LookupUser", 1, target="embedded")
-    screen.until_done("lookup", 1)
-    screen.stop()
+    address = f"127.0.0.1:{free_port()}"
+    screen.refuse(address, "LookupUser", target=f"ldap://{address}")
+    screen.run("LookupUser", "lookup", 1, 1, target="embedded")

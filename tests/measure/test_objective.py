@@ -13,11 +13,10 @@ from sitebench.counts.tally import Tally
 from sitebench.errors import UnknownValue
 from sitebench.measure.objective import METRICS, OPERATORS, Objective, ObjectiveState
 from sitebench.measure.outcomes import advised_results
-from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult
 from sitebench.suite import suites
 from tests.support.drains import Drain, Step, histogram
-from tests.support.points import a_result, a_spec, a_use
+from tests.support.points import a_result, a_spec, a_use, summarised
 
 
 def state(text: str, result: PointResult | None = None) -> ObjectiveState:
@@ -121,12 +120,15 @@ def test_percentile_of_too_few_samples_is_unknown_with_the_reason() -> None:
     assert "9,999 samples are too few, it needs 10,000: measure for 3s" in judged.message
 
 
-def measured(*steps: source.StepTotals) -> PointResult:
-    """Return the result of two seconds with these steps; the steps named lookup count."""
+def two_seconds(*steps: source.StepTotals) -> Tally:
     tally = Tally.starting(Drain(0, 0))
     tally.add(Drain(0, 2 * 10**9, steps, cpu_ns=(10**9,)))
-    counts = [("lookup", "lookup")]
-    return summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
+    return tally
+
+
+def measured(*steps: source.StepTotals) -> PointResult:
+    """Return the result of two seconds with these steps; the steps named lookup count."""
+    return summarised(two_seconds(*steps))
 
 
 def test_failure_share_is_relative_to_ended_steps() -> None:
@@ -217,11 +219,9 @@ def of_two(slow_ns: int = 50_000) -> PointResult:
         Step("login", "bind", 1_000, {"result:49": 100}, 1, 1, slow),
         Step("login", "sequence", 1_000, {"failed": 100}, 1, 1, slow, overlaps=True),
     )
-    tally = Tally.starting(Drain(0, 0))
-    tally.add(Drain(0, 2 * 10**9, steps, cpu_ns=(10**9,)))
     counts = [("search", "search"), ("login", "sequence"), ("mix", "not begun")]
-    spec = replace(a_spec(), operation="mix", settings={"scenario": "mix.toml"})
-    return summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+    spec = a_spec("mix", settings={"scenario": "mix.toml"})
+    return summarised(two_seconds(*steps), spec, counts=counts)
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,18 @@ window from `a` to `b`, and a stall from `s` to `g`, the share `q` of the arriva
 longest waited longer than `g - max(s, a) - q (b - a)`.
 """
 
-import json
 import random
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from sitebench.runs.runfile import RunFile
-from tests.measure.test_window_edge import LANES, began_ns, ended
-from tests.support.cli import SITEBENCH
+from tests.measure.test_window_edge import LANES, RATE, even_lookups, ran_beside
 from tests.support.frozen import freeze, served
-from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
-RATE = 1_000
 WARMUP_S = 1.5
 MEASURE_S = 3.0
 STALL_S = 1.0
@@ -41,19 +36,15 @@ STARTS_S = [
 
 def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
     """Measure with the directory stopped for a second; check every percentile."""
-    argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
-    argv += ["--entries", "100", "--locales", "en_US", "--threads", "1"]
-    argv += ["--users", str(LANES), "--rate", str(RATE), "--arrivals", "even"]
-    argv += ["--warmup", f"{WARMUP_S}s", "--measure", f"{MEASURE_S}s"]
-    argv += ["--out", str(out), "--json"]
-    with ended(subprocess.Popen([*SITEBENCH, *argv], stdout=-1, text=True)) as process:
-        assert eventually(lambda: began_ns(out, "warmup") is not None)
-        begins_s = (began_ns(out, "warmup") or 0.0) / 1e9 + WARMUP_S
+
+    def stall(warmup_ns: float) -> tuple[int, int]:
+        begins_s = warmup_ns / 1e9 + WARMUP_S
         time.sleep(max(0.0, begins_s + start_s - time.monotonic()))
-        stopped_ns, goes_on_ns = freeze(pid, STALL_S)
-        printed, _ = process.communicate()
-    assert process.returncode == 0
-    found = json.loads(printed)
+        return freeze(pid, STALL_S)
+
+    argv = even_lookups(port, LANES, MEASURE_S, WARMUP_S)
+    ran, (stopped_ns, goes_on_ns) = ran_beside(stall, out, *argv, phase="warmup")
+    found = ran.point
     assert found["failures"] == 0
     length_ns = found["measure_s"] * 1e9
     with RunFile(out) as run:

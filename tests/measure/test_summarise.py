@@ -4,11 +4,10 @@ from msgspec.structs import replace
 
 from sitebench.counts.metrics import BYTES_OUT, PAUSED, THINKING
 from sitebench.counts.steady import Steadiness
-from sitebench.measure.summarise import summarise
 from sitebench.scenario.script import Pool
 from sitebench.verdict.warning import WarningKind
 from tests.support.drains import histogram
-from tests.support.points import a_spec, a_tally, a_use
+from tests.support.points import a_spec, a_tally, a_use, summarised
 
 SECOND = 1_000_000_000
 
@@ -17,20 +16,16 @@ def test_service_time_of_unanswered_operations_is_the_wait_since_sending() -> No
     # The operation waited a minute for a lane, and 10 s for its answer.
     tally = a_tally(count=100)
     (step,) = tally.due.values()
-    step.clocks["censored"], step.clocks["abandoned"] = (
-        histogram(70 * SECOND),
-        histogram(10 * SECOND),
-    )
-    counts = [("lookup", "lookup")]
-    result = summarise(a_spec(rate=10), tally, counts, a_use(), target_cores=1, native=True)
+    step.clocks["censored"] = histogram(70 * SECOND)
+    step.clocks["abandoned"] = histogram(10 * SECOND)
+    result = summarised(tally, a_spec(rate=10))
     (lookup,) = result.steps
     for clock, seconds in (
         (result.clocks["latency"], 70),
         (result.clocks["service"], 10),
         (lookup.clocks["service"], 10),
     ):
-        assert clock.max is not None
-        assert abs(clock.max / 1e6 - seconds) < 0.1
+        assert abs((clock.max or 0.0) / 1e6 - seconds) < 0.1
         assert "max" in clock.at_least
 
 
@@ -41,24 +36,16 @@ def test_occupancy_of_a_pool_is_rate_times_service_time(places: int, bound: str)
     quiet = a_use()
     assert quiet.target is not None
     quiet = structs.replace(quiet, target=replace(quiet.target, cpu_s=0.5))
-    result = summarise(
-        a_spec(),
-        a_tally(count=200_000),
-        [("lookup", "lookup")],
-        quiet,
-        target_cores=1,
-        native=True,
-        pools=[Pool("main", places, rows)],
-    )
-    assert result.verdict.bound == bound, result.verdict.evidence
+    pools = [Pool("main", places, rows)]
+    verdict = summarised(a_tally(count=200_000), use=quiet, pools=pools).verdict
+    assert verdict.bound == bound, verdict.evidence
 
 
 def test_thinking_operations_are_counted_apart_from_ended_ones() -> None:
     tally = a_tally(count=100)
     (step,) = tally.due.values()
     step.counters[THINKING], step.counters[PAUSED] = 7, 100 * 300_000
-    counts = [("lookup", "lookup")]
-    result = summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
+    result = summarised(tally)
     assert (result.operations, result.failures, result.counters[THINKING]) == (100, 0, 7)
     found = result.to_json()
     assert (found["thinking"], found["paused_us"]) == (7, 300)
@@ -74,9 +61,7 @@ def test_warm_up_shorter_than_the_think_time_is_too_short(
     tally = a_tally(seconds=6.0)
     (step,) = tally.due.values()
     step.counters[PAUSED] = round(step.count * think_s * 1e9)
-    spec = a_spec(rate=50, warmup_s=warmup_s)
-    counts = [("lookup", "lookup")]
-    result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+    result = summarised(tally, a_spec(rate=50, warmup_s=warmup_s))
     assert (result.settled.state, result.verdict.valid) == (Steadiness.TOO_SHORT, valid)
     warnings = [each for each in result.verdict.warnings if each.kind == WarningKind.TOO_SHORT]
     remedies = [each.remedy for each in warnings]

@@ -7,7 +7,6 @@ and a lower bound; any lower one is neither, and the mean is `k / n` of the time
 
 import random
 import socket
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,15 +16,13 @@ import pytest
 from sitebench.counts.durations import with_censored
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.runfile import RunFile
-from tests.measure.test_window_edge import began_ns, ended
-from tests.support.cli import SITEBENCH
+from tests.measure.test_window_edge import RATE, began_ns, even_lookups, ran_beside
 from tests.support.frozen import served
 from tests.support.relay import relayed
 from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
-RATE = 1_000
 WARMUP_S = 1.5
 MEASURE_S = 11.0
 """Long enough that p99 has 100 operations beyond it."""
@@ -107,18 +104,15 @@ class Losing:
 
 def measure(out: Path, port: int, way: Losing) -> None:
     """Measure while some entries are lost."""
-    argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
-    argv += ["--entries", "100", "--locales", "en_US", "--threads", "1", "--users", str(LANES)]
-    argv += ["--rate", str(RATE), "--arrivals", "even", "--timeout", f"{TIMEOUT_S}s"]
-    argv += ["--warmup", f"{WARMUP_S}s", "--measure", f"{MEASURE_S}s"]
-    argv += ["--allow-failures", "--out", str(out), "--json"]
-    with ended(subprocess.Popen([*SITEBENCH, *argv], stdout=-1, text=True)) as process:
-        assert eventually(lambda: began_ns(out, "warmup") is not None)
-        way.begins_ns = (began_ns(out, "warmup") or 0.0) + WARMUP_S * 1e9
+
+    def place(warmup_ns: float) -> None:
+        way.begins_ns = warmup_ns + WARMUP_S * 1e9
         assert eventually(lambda: began_ns(out) is not None)
         way.begins_ns = began_ns(out)
-        process.communicate()
-    assert process.returncode == 0
+
+    argv = (*even_lookups(port, LANES, MEASURE_S, WARMUP_S), "--timeout", f"{TIMEOUT_S}s")
+    ran, _ = ran_beside(place, out, *argv, "--allow-failures", phase="warmup")
+    ran.check(0)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,10 +1,9 @@
 """A stall at a window's end: the delayed arrivals belong to the window, and none is lost."""
 
 import contextlib
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,28 +35,31 @@ def began_ns(path: Path, phase: str = "measure") -> float | None:
     return None  # The file is being made.
 
 
-@contextlib.contextmanager
-def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
-    """End a process at the end of a test."""
-    with process:
-        try:
-            yield process
-        finally:
-            process.terminate()
+def even_lookups(
+    port: int, lanes: int, measure_s: float, warmup_s: float = 1.5
+) -> tuple[object, ...]:
+    """Return the command of lookups that are due at equal intervals."""
+    return (
+        *("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}", "--json"),
+        *("--entries", 100, "--locales", "en_US", "--users", lanes, "--threads", 1),
+        *("--rate", RATE, "--arrivals", "even"),
+        *("--warmup", f"{warmup_s}s", "--measure", f"{measure_s}s"),
+    )
 
 
-def ran_beside(happen: Callable[[float], T], out: Path, *argv: object) -> tuple[Ran, T]:
+def ran_beside(
+    happen: Callable[[float], T], out: Path, *argv: object, phase: str = "measure"
+) -> tuple[Ran, T]:
     """Measure in this process into a file, and run `happen` in another thread meanwhile.
 
-    `happen` gets the begin of the window in ns; if no window begins, the command's end ends the
-    wait.
+    `happen` gets the begin of a phase in ns; if it never begins, the command's end ends the wait.
     """
     over = threading.Event()
 
     def wait() -> T:
-        assert eventually(lambda: began_ns(out) is not None or over.is_set())
-        began = began_ns(out)
-        assert began is not None, "the command ended before its window"
+        assert eventually(lambda: began_ns(out, phase) is not None or over.is_set())
+        began = began_ns(out, phase)
+        assert began is not None, f"the command ended before its phase {phase}"
         return happen(began)
 
     with ThreadPoolExecutor(1) as pool:
@@ -77,14 +79,10 @@ def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int,
     """
     folder.mkdir()
     with served("directory", folder) as (pid, port):
-        argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
-        argv += ["--entries", "100", "--locales", "en_US", "--users", str(LANES), "--threads", "1"]
-        argv += ["--rate", str(RATE), "--arrivals", "even"]
-        argv += ["--warmup", "200ms", "--measure", f"{MEASURE_S}s", FLAG]
-        argv += ["--json"]
         where = f"127.0.0.1:{free_port()}"
         made_by = forked_workers(folder, where) if workers else contextlib.nullcontext()
-        argv += ["--workers", str(workers), "--bind", where] if workers else []
+        by = ("--workers", workers, "--bind", where) if workers else ()
+        argv = (*even_lookups(port, LANES, MEASURE_S, 0.2), FLAG, *by)
 
         def stall(began: float) -> tuple[int, int]:
             over_s = began / 1e9 + MEASURE_S
@@ -93,8 +91,7 @@ def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int,
 
         with made_by:
             ran, (stopped_ns, goes_on_ns) = ran_beside(stall, out, *argv)
-    found = ran.point
-    return found, stopped_ns, goes_on_ns
+    return ran.point, stopped_ns, goes_on_ns
 
 
 @pytest.mark.timeout(300)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sitebench.monitor.monitor import Monitor
+from tests.support.actor import Actor, acting
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +23,13 @@ def closed_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def actor() -> Iterator[Actor]:
+    """A process that does what it is told."""
+    with acting() as made:
+        yield made
 
 
 @pytest.fixture

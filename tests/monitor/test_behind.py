@@ -67,20 +67,14 @@ def test_program_called_by_the_target_is_behind_the_target(kind: str, tmp_path: 
 def test_cpu_of_programs_behind_the_target_is_separate_from_the_targets_cpu() -> None:
     with running(SERVER, "tcp") as (server, address), running(PROXY, address) as (proxy, _):
         monitor = Monitor(proxy)
-        try:
-            assert eventually(lambda: bool(monitor.sample().behind))
-            start = monitor.sample()
-            # One window: half a second of CPU, however long that takes here.
-            reader = ProcessReader(server, family=True)
-            began = reader.read()
-            assert began is not None
-            cpu_s = began.cpu_s
-            assert eventually(lambda: (reader.read() or began).cpu_s > cpu_s + 0.5)
-            os.kill(server, signal.SIGSTOP)
-            end = monitor.sample()
-        finally:
-            monitor.close()
-    use = use_between(start, end, 1.0)
+        assert eventually(lambda: bool(monitor.sample().behind))
+        start = monitor.sample()
+        # One window: half a second of CPU, however long that takes here.
+        reader = ProcessReader(server, family=True)
+        assert (began := reader.read())
+        assert eventually(lambda: (reader.read() or began).cpu_s > began.cpu_s + 0.5)
+        os.kill(server, signal.SIGSTOP)
+        use = use_between(start, monitor.sample(), 1.0)
     (behind,) = use.behind
     assert behind.cpu_s == pytest.approx(0.5, abs=0.3)
     assert use.target is not None

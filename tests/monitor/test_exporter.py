@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import threading
@@ -42,22 +43,30 @@ def exporting(*options: str) -> Iterator[Running]:
     program, port = required_program("prometheus-node-exporter"), free_port()
     argv = [program, f"--web.listen-address=127.0.0.1:{port}", *options]
     url = f"http://127.0.0.1:{port}/metrics"
-
-    def answers() -> None:
-        with contextlib.closing(Exporter(url, timeout_s=PATIENCE_S)) as exporter:
-            exporter.read()
-
-    with running_server(argv, answers) as process:
+    with running_server(argv, lambda: read(url)) as process:
         try:
             yield Running(url, process.pid)
         finally:
             process.send_signal(signal.SIGCONT)
 
 
+def read(url: str) -> MachineSample:
+    """Read the figures of an exporter once."""
+    with contextlib.closing(Exporter(url, timeout_s=PATIENCE_S)) as exporter:
+        return exporter.read()
+
+
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    with exporting() as found:
-        yield found
+    with exporting() as exporter:
+        yield exporter
+
+
+@pytest.fixture(scope="module")
+def readings(running: Running) -> tuple[MachineSample, MachineSample, MachineSample]:
+    """The exporter's figures between two readings of /proc."""
+    own = MachineReader()
+    return own.read(), read(running.url), own.read()
 
 
 SPENT = ("user_s", "system_s", "irq_s", "stolen_s")
@@ -87,10 +96,10 @@ def _counters(sample: MachineSample) -> list[float]:
     ]
 
 
-def test_exporter_counters_lie_between_two_readings_of_proc(running: Running) -> None:
-    own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
-    before, there, after = own.read(), exporter.read(), own.read()
-    exporter.close()
+def test_exporter_counters_lie_between_two_readings_of_proc(
+    readings: tuple[MachineSample, MachineSample, MachineSample],
+) -> None:
+    before, there, after = readings
     assert len(there.cores) == os.cpu_count()
     assert between(_counters(before), _counters(there), _counters(after))
     assert there.total_bytes == before.total_bytes
@@ -98,10 +107,10 @@ def test_exporter_counters_lie_between_two_readings_of_proc(running: Running) ->
     assert there.network.sockets.keys() == before.network.sockets.keys()
 
 
-def test_exporter_has_the_disks_and_interfaces_of_this_machine(running: Running) -> None:
-    own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
-    before, there, after = own.read(), exporter.read(), own.read()
-    exporter.close()
+def test_exporter_has_the_disks_and_interfaces_of_this_machine(
+    readings: tuple[MachineSample, MachineSample, MachineSample],
+) -> None:
+    before, there, after = readings
     for name, disk in there.disks.items():
         first, last = before.disks[name], after.disks[name]
         read, written = disk.read_bytes, disk.written_bytes
@@ -118,10 +127,8 @@ def test_exporter_has_the_disks_and_interfaces_of_this_machine(running: Running)
 
 
 def test_only_disabled_collectors_of_an_exporter_are_missing() -> None:
-    with exporting("--no-collector.pressure") as found:
-        exporter = Exporter(found.url, timeout_s=PATIENCE_S)
-        sample = exporter.read()
-        exporter.close()
+    with exporting("--no-collector.pressure") as exporter:
+        sample = read(exporter.url)
     assert sample.pressure_s == {}
     assert sample.cores
     assert sample.network.segments_out is not None
@@ -129,13 +136,10 @@ def test_only_disabled_collectors_of_an_exporter_are_missing() -> None:
 
 def test_window_contains_the_resource_use_of_another_machine(running: Running) -> None:
     monitor = Monitor(None, exporter=running.url)
-    try:
-        start = monitor.sample()
-        assert start.target_machine is not None
-        assert eventually(lambda: monitor.sample().target_machine is not start.target_machine)
-        used = use_between(start, monitor.sample(), 1.0)
-    finally:
-        monitor.close()
+    start = monitor.sample()
+    assert start.target_machine is not None
+    assert eventually(lambda: monitor.sample().target_machine is not start.target_machine)
+    used = use_between(start, monitor.sample(), 1.0)
     assert used.target_machine is not None
     assert len(used.target_machine.busy_per_core) == os.cpu_count()
     assert used.gaps == ()
@@ -144,35 +148,33 @@ def test_window_contains_the_resource_use_of_another_machine(running: Running) -
 
 
 def test_stopped_exporter_is_a_gap_and_delays_no_sample() -> None:
-    with exporting() as found:
-        monitor = Monitor(None, exporter=found.url)
-        try:
-            start, changes = monitor.sample(), Changes()
-            assert "target-machine" in {who for who, _, _ in changes.rows(start)}
-            os.kill(found.pid, signal.SIGSTOP)
-            assert eventually(lambda: monitor.sample().answers[0].missing > 0)
-            silent = monitor.sample()
-            changes.rows(silent)
-            again = monitor.sample()
-            assert "target-machine" not in {who for who, _, _ in changes.rows(again)}
-            assert silent.machine.at_s < again.machine.at_s
-        finally:
-            monitor.close()
+    with exporting() as exporter:
+        monitor = Monitor(None, exporter=exporter.url)
+        start, changes = monitor.sample(), Changes()
+        assert "target-machine" in {who for who, _, _ in changes.rows(start)}
+        os.kill(exporter.pid, signal.SIGSTOP)
+        assert eventually(lambda: monitor.sample().answers[0].missing > 0)
+        silent = monitor.sample()
+        changes.rows(silent)
+        again = monitor.sample()
+        assert "target-machine" not in {who for who, _, _ in changes.rows(again)}
+        assert silent.machine.at_s < again.machine.at_s
     (gap,) = use_between(start, again, 1.0).gaps
     assert gap.missing > 0
-    assert found.url in gap.source
+    assert exporter.url in gap.source
     assert "timed out" in gap.reason
 
 
-def _seen(exporter: str) -> tuple[Sample, Sample]:
+def last_sample(exporter: str) -> Sample:
+    """Return the sample of a monitor that has been closed, and has therefore all answers."""
     monitor = Monitor(None, exporter=exporter)
-    start = monitor.sample()
+    monitor.sample()
     monitor.close()
-    return start, monitor.sample()
+    return monitor.sample()
 
 
 def test_refused_connection_is_a_gap_from_the_start() -> None:
-    _, end = _seen(f"http://127.0.0.1:{free_port()}/metrics")
+    end = last_sample(f"http://127.0.0.1:{free_port()}/metrics")
     (answers,) = end.answers
     assert answers.asked == answers.missing >= 1
     assert "refused" in answers.reason
@@ -186,18 +188,19 @@ def answering(body: bytes, status: int = 200) -> Iterator[str]:
         yield f"{server.url}/metrics"
 
 
-def test_web_page_is_refused_as_an_exporter() -> None:
-    with answering(b"<html><body>hello</body></html>") as url:
-        exporter = Exporter(url)
-        with pytest.raises(ValueError, match="not a node_exporter"):
-            exporter.read()
-        exporter.close()
-
-
-def test_damaged_page_of_an_exporter_is_refused() -> None:
-    with answering(b'node_cpu_seconds_total{cpu="0" 7\n') as url:
-        _, end = _seen(url)
-    assert "not in Prometheus' text format" in end.answers[0].reason
+@pytest.mark.parametrize(
+    ("body", "status", "reason"),
+    [
+        (b"<html><body>hello</body></html>", 200, "not a node_exporter"),
+        (b"go_goroutines 7\n", 200, "not a node_exporter"),
+        (b'node_cpu_seconds_total{cpu="0" 7\n', 200, "not in Prometheus' text format"),
+        (b"no", 403, "^it answered 403$"),
+    ],
+    ids=["web page", "exporter of other metrics", "damaged page", "refusal"],
+)
+def test_answer_of_no_node_exporter_is_named(body: bytes, status: int, reason: str) -> None:
+    with answering(body, status) as url:
+        assert re.search(reason, last_sample(url).answers[0].reason)
 
 
 PAGE = """\
@@ -220,10 +223,8 @@ node_memory_MemAvailable_bytes 1e9
 )
 def test_page_with_senseless_values_is_a_one_line_error(page: str, why: str) -> None:
     with answering(page.encode()) as url:
-        exporter = Exporter(url, timeout_s=PATIENCE_S)
         with pytest.raises(ValueError, match=why):
-            exporter.read()
-        exporter.close()
+            read(url)
         point = ("--users", "1", "--measure", "100ms", "--warmup", "0s", "--entries", "10")
         ran = in_process("ils", "run", "--monitor", url, *point)
     ran.check(2, f"--monitor: {url} cannot be read: ")
@@ -244,10 +245,8 @@ def test_trickling_exporter_times_out(sent: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=trickle)
         thread.start()
-        exporter = Exporter(f"http://127.0.0.1:{listening.getsockname()[1]}/metrics")
         with pytest.raises(TimeoutError, match="takes longer than 3 s"):
-            exporter.read()
-        exporter.close()
+            read(f"http://127.0.0.1:{listening.getsockname()[1]}/metrics")
         given_up.set()
         thread.join()
 
@@ -259,18 +258,6 @@ def test_only_required_metrics_are_parsed_with_labels_and_escapes() -> None:
         ({"b": "x\ny", "c": "{"}, 1.0),
         ({}, 3.0),
     ]
-
-
-def test_exporter_of_other_metrics_is_not_taken_for_node_exporter() -> None:
-    with answering(b"go_goroutines 7\n") as url:
-        _, end = _seen(url)
-    assert "not a node_exporter" in end.answers[0].reason
-
-
-def test_refusal_is_reported_with_its_status_code() -> None:
-    with answering(b"no", 403) as url:
-        _, end = _seen(url)
-    assert end.answers[0].reason == "it answered 403"
 
 
 @pytest.mark.parametrize(
@@ -325,14 +312,10 @@ class HangingSource:
 def test_outstanding_request_is_neither_counted_nor_missing() -> None:
     source = HangingSource()
     monitor = Monitor(None, probe=source)
-    try:
-        assert eventually(lambda: source.requests == 2)
-        (answers,) = monitor.sample().answers
-        assert (answers.asked, answers.missing) == (1, 1)
-        source.release.set()
-        assert eventually(lambda: monitor.sample().answers[0].asked >= 2)
-        (answers,) = monitor.sample().answers
-        assert answers.asked == answers.missing
-    finally:
-        source.release.set()
-        monitor.close()
+    assert eventually(lambda: source.requests == 2)
+    (answers,) = monitor.sample().answers
+    assert (answers.asked, answers.missing) == (1, 1)
+    source.release.set()
+    assert eventually(lambda: monitor.sample().answers[0].asked >= 2)
+    (answers,) = monitor.sample().answers
+    assert answers.asked == answers.missing

@@ -4,7 +4,6 @@ import contextlib
 import os
 import socket
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ from tests.support.actor import Actor, acting
 from tests.support.waiting import eventually
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-@pytest.fixture
-def actor() -> Iterator[Actor]:
-    with acting() as made:
-        yield made
 
 
 class Watch:
@@ -56,8 +49,7 @@ def test_core_of_a_busy_process_is_busy(actor: Actor) -> None:
     used = watch.used()
     assert len(used.busy_per_core) == os.cpu_count()
     assert 0 < used.busy_per_core[core] <= 1
-    assert used.user_s is not None
-    assert used.user_s > 0.3
+    assert (used.user_s or 0.0) > 0.3
 
 
 def test_memory_is_that_of_this_machine() -> None:
@@ -80,10 +72,8 @@ def test_machine_counts_include_faults_and_switches_of_a_process(actor: Actor) -
         """
     )
     used = watch.used()
-    assert used.faults is not None
-    assert used.context_switches is not None
-    assert used.faults >= 2048
-    assert used.context_switches >= 200
+    assert (used.faults or 0) >= 2048
+    assert (used.context_switches or 0) >= 200
 
 
 def test_more_runnable_threads_than_cores_cause_queue_and_pressure(actor: Actor) -> None:
@@ -156,8 +146,7 @@ def test_loopback_bytes_are_counted_in_both_directions(actor: Actor) -> None:
     assert lo.bytes_in >= 8 << 20
     assert lo.packets_in >= (8 << 20) // 65_536
     assert lo.speed_bits_s is None
-    assert used.segments_out is not None
-    assert used.segments_out >= (8 << 20) // 65_536
+    assert (used.segments_out or 0) >= (8 << 20) // 65_536
 
 
 def test_token_bucket_rate_is_the_speed_of_a_virtual_interface() -> None:
@@ -176,10 +165,8 @@ def test_token_bucket_rate_is_the_speed_of_a_virtual_interface() -> None:
 def test_sockets_are_counted_by_their_state() -> None:
     before = sockets_by_state()
     with contextlib.ExitStack() as stack:
-        for _ in range(20):
-            ours, theirs = _pair()
-            stack.enter_context(ours)
-            stack.enter_context(theirs)
+        for end in (end for _ in range(20) for end in _pair()):
+            stack.enter_context(end)
         left, right = _pair()
         stack.enter_context(left)
         right.close()
@@ -259,12 +246,8 @@ def test_handshake_gives_the_round_trip_time() -> None:
         assert eventually(
             lambda: use_between(start, monitor.sample(), 1.0).round_trip_s is not None
         )
-        monitor.close()
 
 
 def test_closed_port_has_no_handshake() -> None:
     monitor = Monitor(None, ("127.0.0.1", free_port()))
-    start = monitor.sample()
-    used = use_between(start, monitor.sample(), 1.0)
-    monitor.close()
-    assert used.round_trip_s is None
+    assert use_between(monitor.sample(), monitor.sample(), 1.0).round_trip_s is None

@@ -1,5 +1,6 @@
 """Invented points and results for stores and tables."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,23 @@ def a_use(target_cpu_s: float | None = 1.9) -> Use:
     )
 
 
+def summarised(
+    tally: Tally,
+    spec: PointSpec | None = None,
+    use: Use | None = None,
+    counts: Sequence[tuple[str, str]] = (),
+    **more: Any,
+) -> PointResult:
+    """Return the result of a window; its operations are the steps of the specification's name."""
+    spec = spec or a_spec()
+    counts = counts or [(spec.operation, spec.operation)]
+    return summarise(spec, tally, counts, use or a_use(), target_cores=1, native=True, **more)
+
+
 def a_result(spec: PointSpec | None = None, count: int = 20_000) -> PointResult:
     """Return a valid result without warnings."""
     spec = spec or a_spec()
-    counts = [(spec.operation, spec.operation)]
-    tally = a_tally(spec.operation, count)
-    return summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+    return summarised(a_tally(spec.operation, count), spec)
 
 
 def judged(result: PointResult, **verdict: Any) -> PointResult:

@@ -5,6 +5,7 @@ import json
 import time
 import urllib.parse
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,17 @@ from tests.support.waiting import ends_s, eventually, left_s
 class Screen:
     def __init__(self, root: UiAddress) -> None:
         self.root = root
+        self._open = urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open
+
+    def read(self, path: str, form: dict[str, str] | None = None) -> bytes:
+        """Return a page, or the answer to a form."""
+        data = None if form is None else urllib.parse.urlencode(form).encode()
+        with self._open(self.root.request(path, data), timeout=left_s()) as answer:
+            content: bytes = answer.read()
+            return content
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(self.root.request(path), timeout=left_s()) as answer:
-            text: str = answer.read().decode()
-            return text
+        return self.read(path).decode()
 
     def live(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.get("/sitebench/live.json"))
@@ -52,33 +59,44 @@ class Screen:
         """Return Locust's own rows, which are current, unlike polled ones."""
         return list(csv.DictReader(self.get("/stats/requests/csv").splitlines()))
 
-    def totals(self) -> dict[str, int]:
-        """Return Locust's own counts by step."""
-        return {
-            row["Name"]: int(row["Request Count"])
-            for row in self.rows()
-            if row["Name"] != "Aggregated"
-        }
+    def totals(self) -> Counter[str]:
+        """Return Locust's own counts by step, because clients name a request's type differently."""
+        totals = Counter[str]()
+        for row in self.rows():
+            if row["Name"] != "Aggregated":
+                totals[row["Name"]] += int(row["Request Count"])
+        return totals
 
     def download(self, path: Path) -> Path:
         """Download the present run file."""
-        with urllib.request.urlopen(
-            self.root.request("/sitebench/run"), timeout=left_s()
-        ) as answer:
-            path.write_bytes(answer.read())
+        path.write_bytes(self.read("/sitebench/run"))
         return path
 
     def start(self, user_class: str, users: int = 4, **fields: str) -> None:
         """Start a test, or change the number of its users; at full speed if `rate` is ""."""
-        how = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
-        answer = self.post("/swarm", **{"rate": "400", **how, **fields})
+        answer = self.swarm(user_class, users, **fields)
         assert answer["success"], answer
 
+    def swarm(self, user_class: str, users: int = 1, /, **fields: str) -> dict[str, Any]:
+        """Send the form of a test; return the answer."""
+        how = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
+        return self.post("/swarm", **{"rate": "400", **how, **fields})
+
+    def refuse(self, words: str, user_class: str, users: int = 1, /, **fields: str) -> None:
+        """Check that a form is refused with a message that contains these words."""
+        answer = self.swarm(user_class, users, **fields)
+        assert not answer["success"]
+        assert words in answer["message"]
+
+    def run(self, user_class: str, step: str, n: int, users: int = 4, **fields: str) -> None:
+        """Start a test, and stop it when it has done a step `n` times."""
+        self.start(user_class, users, **fields)
+        self.until_done(step, n)
+        self.stop()
+
     def post(self, path: str, **fields: str) -> dict[str, Any]:
-        data = urllib.parse.urlencode(fields).encode()
-        with urllib.request.urlopen(self.root.request(path, data), timeout=left_s()) as answer:
-            found: dict[str, Any] = json.loads(answer.read())
-            return found
+        answer: dict[str, Any] = json.loads(self.read(path, fields))
+        return answer
 
     def stop(self) -> None:
         self.post("/stop")

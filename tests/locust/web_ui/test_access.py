@@ -146,11 +146,7 @@ def test_weak_token_is_refused_by_locust_started_directly(tmp_path: Path) -> Non
 def test_target_cannot_be_changed_if_a_password_is_set(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ils", *FEW, SITEBENCH_BIND_PASSWORD="sesame") as (_, root):
         refuses_strangers(root)
-
-        def start(**fields: str) -> Any:
-            form = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser", **fields}
-            return Screen(root).post("/swarm", **form)
-
+        screen = Screen(root)
         for name, value in {
             "target": "ldap://127.0.0.1:3999",
             "bind_dn": "cn=admin",
@@ -158,11 +154,9 @@ def test_target_cannot_be_changed_if_a_password_is_set(tmp_path: Path) -> None:
             "tls_ca": "/dev/null",
             "start_tls": "true",
         }.items():
-            refused = start(**{name: value})
-            assert not refused["success"]
-            assert "cannot be changed on this page" in refused["message"]
-        assert not start(i_own_this_target="true")["success"]
-        assert start(target="embedded", bind_dn="", tls_ca="")["success"]
+            screen.refuse("cannot be changed on this page", "LookupUser", **{name: value})
+        screen.refuse("", "LookupUser", i_own_this_target="true")
+        screen.start("LookupUser", 1, target="embedded", bind_dn="", tls_ca="", rate="10")
 
 
 @pytest.mark.parametrize(
@@ -178,15 +172,10 @@ def test_page_shows_no_file_names(
     private = tmp_path / "private"
     with web_ui(tmp_path, half) as (_, root):
         for name in fields:
-            answer = Screen(root).post(
-                "/swarm",
-                **{"user_count": "1", "spawn_rate": "1", "user_classes": user, name: str(private)},
-            )
             label = name.replace("_", " ").capitalize()
-            assert not answer["success"]
-            assert answer["message"] == (
-                f"{label} cannot be set by the page: give it when Locust is started"
-            )
+            message = f"{label} cannot be set by the page: give it when Locust is started"
+            answer = Screen(root).swarm(user, **{name: str(private)})
+            assert (answer["success"], answer["message"]) == (False, message)
     assert not private.exists()
 
 

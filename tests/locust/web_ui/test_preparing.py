@@ -34,9 +34,7 @@ def test_progress_of_a_database_build_is_shown_and_can_be_cancelled(tmp_path: Pa
         assert seen[-1]["total"] == MANY
         assert screen.stats()["state"] == "spawning"
         screen.stop()
-        screen.start("PageUser", entries="1k")
-        screen.until_done("page", 10)
-        screen.stop()
+        screen.run("PageUser", "page", 10, entries="1k")
         assert [test["quoted"] is not None for test in screen.live()["tests"]] == [True]
 
 
@@ -99,9 +97,7 @@ def test_user_class_of_the_scenario_runs_by_default(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ps", "--entries", "1k", "--scenario", str(scenario)) as (_, root):
         screen = Screen(root)
         with other_site() as (url, _):
-            screen.start("FileUser", target=url)
-            screen.until_done("get", 10)
-            screen.stop()
+            screen.run("FileUser", "get", 10, target=url)
         assert [test["error"] for test in screen.live()["tests"]] == [None]
 
 
@@ -112,28 +108,19 @@ def test_rows_per_user_are_checked_against_the_users_of_the_form(tmp_path: Path)
         '[data.account]\nfile = "account.csv"\nper = "user"\n'
         '[[operation]]\nname = "front"\nget = "/?{account.name}"\n'
     )
-    form = {"user_count": "6", "spawn_rate": "6", "user_classes": "FileUser"}
     with other_site() as (url, _):
         start = ("ps", "--entries", "1k", "--scenario", str(scenario), "--target", url)
         with web_ui(tmp_path, *start) as (_, root):
             screen = Screen(root)
-            answer = screen.post("/swarm", **form)
-            assert "account, which has 5, and there are 6 users" in answer["message"]
-            screen.start("FileUser", users=5)
-            screen.until_done("get", 10)
-            screen.stop()
+            screen.refuse("account, which has 5, and there are 6 users", "FileUser", 6)
+            screen.run("FileUser", "get", 10, 5)
 
 
 def test_site_of_another_kind_is_refused_and_the_next_test_runs(tmp_path: Path) -> None:
-    form = {"user_count": "2", "spawn_rate": "2", "user_classes": "PageUser"}
     with web_ui(tmp_path, "ps", "--entries", "1k") as (_, root):
         screen = Screen(root)
-        with other_site() as (url, asked):
-            answer = screen.post("/swarm", **form, target=url)
-        assert not answer["success"]
-        assert f"{url} is not sitebench's own site" in answer["message"]
-        assert set(asked) == {"GET /"}
-        screen.start("PageUser")
-        screen.until_done("page", 10)
-        screen.stop()
+        with other_site() as (url, requests):
+            screen.refuse(f"{url} is not sitebench's own site", "PageUser", 2, target=url)
+        assert set(requests) == {"GET /"}
+        screen.run("PageUser", "page", 10)
         assert [test["error"] for test in screen.live()["tests"]] == [None]

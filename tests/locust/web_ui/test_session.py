@@ -9,7 +9,7 @@ import pytest
 
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.system.network import free_port
-from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, counting_directory, headless
+from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, Headless, counting_directory
 from tests.support.in_locust import in_locust
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
@@ -59,9 +59,7 @@ def test_two_tests_are_stored_as_two_points(
 ) -> None:
     before = counted.since()["adds"]
     for user_class, step in (("AddUser", "add"), ("ConnectUser", "connect")):
-        screen.start(user_class)
-        screen.until_done(step, 100)
-        screen.stop()
+        screen.run(user_class, step, 100)
     copy = screen.download(tmp_path / "copy")
     *_, adds, connects = points(copy)
     assert [adds.status, connects.status] == ["done", "done"]
@@ -105,30 +103,19 @@ def test_change_of_users_restarts_the_measured_window(screen: Screen, tmp_path: 
 
 def test_identical_test_is_stored_as_a_repeat(screen: Screen, tmp_path: Path) -> None:
     for _ in range(2):
-        screen.start("LookupUser", 3)
-        screen.until_done("lookup", 100)
-        screen.stop()
+        screen.run("LookupUser", "lookup", 100, 3)
     found = points(screen.download(tmp_path / "copy"))
     assert [point.spec.repeat for point in found if point.spec.users == 3] == [0, 1]
 
 
 def test_invalid_form_is_refused_with_a_message(screen: Screen, tmp_path: Path) -> None:
     before = len(screen.live()["tests"])
-    base = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
-    answer = screen.post("/swarm", **base, entries="many")
-    assert not answer["success"]
-    assert "unknown size 'many'" in answer["message"]
-    answer = screen.post("/swarm", **base, base="o=Nowhere")
-    assert not answer["success"]
-    assert "o=Nowhere" in answer["message"]
-    answer = screen.post("/swarm", **base, password_file="/etc/passwd")
-    assert not answer["success"]
-    assert "cannot be set by the page" in answer["message"]
+    screen.refuse("unknown size 'many'", "LookupUser", entries="many")
+    screen.refuse("o=Nowhere", "LookupUser", base="o=Nowhere")
+    screen.refuse("cannot be set by the page", "LookupUser", password_file="/etc/passwd")
     screen.start("LookupUser")
     screen.until_done("lookup", 1)
-    answer = screen.post("/swarm", **base, entries="1k")
-    assert not answer["success"]
-    assert "while a test runs" in answer["message"]
+    screen.refuse("while a test runs", "LookupUser", entries="1k")
     screen.stop()
     assert len(points(screen.download(tmp_path / "copy"))) == before + 1
 
@@ -154,20 +141,18 @@ def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> N
         assert "ended during the measurement" in test["error"]
         (point,) = points(screen.download(tmp_path / "copy"))
         assert point.status == "failed"
-        screen.start("LookupUser")
-        screen.until_done("lookup", 100)
-        screen.stop()
+        screen.run("LookupUser", "lookup", 100)
         assert [each["error"] is None for each in screen.live()["tests"]] == [False, True]
 
 
 def test_headless_test_with_option_out_writes_a_run_file(
-    counting: Counting, tmp_path: Path
+    headless: Headless, counting: Counting, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept"
     window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
-    ran = headless(
-        tmp_path, counting, "-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser"
-    ).check(0, f"run file: {kept}")
+    ran = headless("-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser").check(
+        0, f"run file: {kept}"
+    )
     (point,) = points(kept)
     assert point.status == "done"
     assert total(recorded(kept, point), "add") == ran.counts["add", "add"]
@@ -274,8 +259,7 @@ STAGED = {"stages": "1s:100,1s:100", "warmup": "0s", "measure": ""}
 @pytest.mark.parametrize(
     ("stages", "more", "form"),
     [
-        ("1s:100,1s:100", ("--stages", "1s:100,1s:100"), {}),
-        ("1s:4 users,1s:2 users", ("--stages", "1s:4 users,1s:2 users"), {}),
+        *((each, ("--stages", each), {}) for each in ("1s:100,1s:100", "1s:4 users,1s:2 users")),
         ("1s:100,1s:100", ("--measure", "9s", "--warmup", "1s"), STAGED),
     ],
 )

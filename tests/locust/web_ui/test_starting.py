@@ -79,9 +79,7 @@ def test_start_prints_the_address_and_the_run_file(tmp_path: Path) -> None:
         # Environment variables of the command are passed to the program that replaces it.
         assert [root.token] == [*chosen.values()]
         screen = Screen(root)
-        screen.start("LookupUser")
-        screen.until_done("lookup", 100)
-        screen.stop()
+        screen.run("LookupUser", "lookup", 100)
         (kept,) = tmp_path.glob("ui-*.sitebench")
         # The web UI is stopped during a test.
         screen.start("ConnectUser")

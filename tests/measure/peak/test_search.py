@@ -1,11 +1,11 @@
 """The search for the highest rate that meets an objective, on invented targets."""
 
+import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 import pytest
@@ -17,22 +17,14 @@ from msgspec.structs import replace
 from sitebench.counts.durations import Durations
 from sitebench.counts.metrics import LAG, LATENCY, SERVICE
 from sitebench.measure.objective import Objective
-from sitebench.measure.peak.search import (
-    Answer,
-    HighestRate,
-    Reply,
-    SearchPlan,
-    Trial,
-    reply_of,
-    round_rate,
-    search,
-)
-from sitebench.measure.summarise import summarise
+from sitebench.measure.peak import search as peak
+from sitebench.measure.peak.search import Answer, Reply, SearchPlan, Trial, reply_of
+from sitebench.runs.point import PointResult
 from sitebench.verdict.verdict import Bound
 from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.support.drains import histogram
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_spec, a_tally, a_use, judged
+from tests.support.points import a_result, a_spec, a_tally, a_use, judged, summarised
 
 Target = Callable[[Trial], Reply]
 START = SearchPlan(start=100, users=64, most_users=1024)
@@ -42,16 +34,26 @@ START = SearchPlan(start=100, users=64, most_users=1024)
 class Walk:
     """A completed search."""
 
-    found: HighestRate
+    found: peak.HighestRate
     trials: list[Trial] = field(default_factory=list)
 
     @property
     def rates(self) -> list[float]:
         return [trial.rate for trial in self.trials]
 
+    @property
+    def rate(self) -> float:
+        """The highest rate that held, or 0 if none did."""
+        return self.found.rate or 0.0
+
+    @property
+    def ceiling(self) -> peak.Ceiling:
+        assert self.found.ceiling is not None
+        return self.found.ceiling
+
 
 def walk(target: Target, plan: SearchPlan = START) -> Walk:
-    going, trials = search(plan), []
+    going, trials = peak.search(plan), []
     trial = next(going)
     while True:
         trials.append(trial)
@@ -76,13 +78,11 @@ def holds_to(limit: float, above: Answer = Answer.BROKE) -> Target:
 @given(st.floats(7, 1e6), st.sampled_from([0.02, 0.05, 0.2]))
 @settings(deadline=None)
 def test_limit_is_enclosed_to_the_requested_precision(limit: float, precision: float) -> None:
-    found = walk(holds_to(limit), replace(START, precision=precision)).found
-    assert found.rate is not None
-    assert found.ceiling is not None
-    assert found.ceiling.sure
-    assert found.rate <= limit < found.ceiling.rate
+    went = walk(holds_to(limit), replace(START, precision=precision))
+    assert went.ceiling.sure
+    assert 0 < went.rate <= limit < went.ceiling.rate
     # Rates have three digits, which may be slightly coarser.
-    assert found.ceiling.rate / found.rate <= 1 + precision + 0.011
+    assert went.ceiling.rate / went.rate <= 1 + precision + 0.011
 
 
 def test_search_first_raises_the_rate_then_bisects_then_holds_and_confirms() -> None:
@@ -98,8 +98,7 @@ def test_search_first_raises_the_rate_then_bisects_then_holds_and_confirms() -> 
 def test_too_high_start_rate_is_lowered() -> None:
     went = walk(holds_to(30))
     assert went.rates[:3] == [100, 50, 25]
-    assert went.found.rate is not None
-    assert 28 <= went.found.rate <= 30
+    assert 28 <= went.rate <= 30
 
 
 def test_target_that_fails_at_every_rate_has_no_sustained_rate() -> None:
@@ -137,12 +136,10 @@ def test_rate_held_only_briefly_is_replaced_by_a_lower_rate() -> None:
         return holds_to(650 if trial.long else 1_000)(trial)
 
     went = walk(answer)
-    assert went.found.rate is not None
-    assert 600 < went.found.rate <= 650
-    assert went.found.ceiling is not None
-    assert went.found.ceiling.sure
+    assert 600 < went.rate <= 650
+    assert went.ceiling.sure
     # The rate that broke during its hold is the upper end, without another confirmation.
-    assert went.trials[-1].rate == went.found.rate
+    assert went.rates[-1] == went.rate
 
 
 def test_one_broken_hold_of_three_lowers_the_rate() -> None:
@@ -153,41 +150,31 @@ def test_one_broken_hold_of_three_lowers_the_rate() -> None:
         third = trial.long and held[trial.rate] == 3 and trial.rate > 600
         return Reply(Answer.BROKE, trial.rate, "once") if third else holds_to(700)(trial)
 
-    found = walk(answer).found
-    assert found.rate is not None
-    assert found.rate <= 600
-    assert found.ceiling is not None
-    assert found.ceiling.rate > 600
+    went = walk(answer)
+    assert 0 < went.rate <= 600 < went.ceiling.rate
 
 
 def test_rate_broken_by_chance_reopens_the_search() -> None:
-    def answers() -> Iterator[Target]:
-        seen = 0
+    seen = 0
 
-        def answer(trial: Trial) -> Reply:
-            nonlocal seen
-            seen += trial.rate == 800
-            hiccup = trial.rate == 800 and seen == 1
-            lower = holds_to(760 if not seen else 3_000)
-            return Reply(Answer.BROKE, 700, "hiccup") if hiccup else lower(trial)
+    def answer(trial: Trial) -> Reply:
+        nonlocal seen
+        seen += trial.rate == 800
+        hiccup = trial.rate == 800 and seen == 1
+        lower = holds_to(760 if not seen else 3_000)
+        return Reply(Answer.BROKE, 700, "hiccup") if hiccup else lower(trial)
 
-        yield answer
-
-    found = walk(next(answers())).found
-    assert found.rate is not None
-    assert found.rate > 800
+    assert walk(answer).rate > 800
 
 
 def test_unconfirmed_ceiling_is_no_end_of_an_interval() -> None:
     def answer(trial: Trial) -> Reply:
         # All long windows hold: only short probes break.
-        limit = 10_000 if trial.long else 300
-        return holds_to(limit)(trial)
+        return holds_to(10_000 if trial.long else 300)(trial)
 
-    found = walk(answer).found
-    assert found.rate is not None
-    assert found.ceiling is not None
-    assert not found.ceiling.sure
+    went = walk(answer)
+    assert went.rate > 0
+    assert not went.ceiling.sure
 
 
 CAPACITY = 10_000.0
@@ -218,7 +205,7 @@ def test_reported_rate_is_at_most_the_limit_in_95_of_100_searches(
         held = p99 < shape(limit) and trial.rate < CAPACITY
         return Reply(Answer.HELD if held else Answer.BROKE, trial.rate, "")
 
-    rates = [walk(answer).found.rate or 0.0 for _ in range(200)]
+    rates = [walk(answer).rate for _ in range(200)]
     assert sum(rate > 1.05 * limit * CAPACITY for rate in rates) <= 0.05 * len(rates)
 
 
@@ -246,7 +233,7 @@ def test_reported_rate_holds_under_noise_if_holds_are_far_apart(
             held &= trial.rate < CAPACITY
             return Reply(Answer.HELD if held else Answer.BROKE, trial.rate, "")
 
-        above += (walk(answer, plan).found.rate or 0.0) > 1.05 * 0.5 * CAPACITY
+        above += walk(answer, plan).rate > 1.05 * 0.5 * CAPACITY
     assert above <= 0.05 * 200
 
 
@@ -276,8 +263,7 @@ def lanes_needed(per_lane: float, limit: float = 1e9) -> Target:
 
 def test_busy_lanes_are_not_reported_as_limit_of_the_target() -> None:
     went = walk(lanes_needed(per_lane=10, limit=5_000))
-    assert went.found.rate is not None
-    assert went.found.rate == pytest.approx(5_000, rel=0.05)
+    assert went.rate == pytest.approx(5_000, rel=0.05)
     assert went.found.users == 512
     assert went.found.limit_known
 
@@ -287,8 +273,7 @@ def test_doubled_lanes_without_gain_show_the_limit_of_the_target() -> None:
     assert went.found.users == 64
     assert {trial.users for trial in went.trials} == {64, 128}
     assert went.found.limit_known
-    assert went.found.rate is not None
-    assert 650 < went.found.rate <= 700
+    assert 650 < went.rate <= 700
 
 
 def test_doubling_the_lanes_decides_nothing_at_the_limit_of_the_generator() -> None:
@@ -305,24 +290,21 @@ def test_limit_of_the_generator_is_never_the_upper_end_of_the_interval() -> None
     """The target used 91 % of its core, and 15,000 of 20,000/s were completed."""
     tally = a_tally(count=30_000)
     tally.cpu_ns = tuple(2 * 10**9 for _ in tally.cpu_ns)
-    counts, spec = [("lookup", "lookup")], a_spec(rate=20_000)
-    result = summarise(spec, tally, counts, a_use(1.82), target_cores=1, native=True)
+    result = summarised(tally, a_spec(rate=20_000), a_use(1.82))
     assert reply_of(result, OBJECTIVE).answer is Answer.TESTER
 
 
 def test_exhausted_lanes_are_a_limit_of_the_generator() -> None:
-    found = walk(lanes_needed(per_lane=1)).found
-    assert found.users == 1024
-    assert not found.limit_known
-    assert found.ceiling is not None
-    assert "1,024 lanes are busy" in found.ceiling.reply.message
+    went = walk(lanes_needed(per_lane=1))
+    assert (went.found.users, went.found.limit_known) == (1024, False)
+    assert "1,024 lanes are busy" in went.ceiling.reply.message
 
 
 @pytest.mark.parametrize(
     ("rate", "expected"), [(12_345.6, 12_300), (0.78125, 0.781), (1, 1), (99.95, 100.0)]
 )
 def test_searched_rates_have_three_digits(rate: float, expected: float) -> None:
-    assert round_rate(rate) == expected
+    assert peak.round_rate(rate) == expected
 
 
 OBJECTIVE = Objective.parse("p99<1ms")
@@ -343,9 +325,9 @@ def test_rate_with_a_missed_schedule_does_not_hold_at_any_latency() -> None:
 
 def test_schedule_counts_as_kept_despite_operations_cut_off_at_window_edges() -> None:
     # 19 of 20 in 2 s: one ended before the window or after it.
-    assert reply_of(a_result(a_spec(rate=10), 19), Objective.parse("mean<1s")).answer is Answer.HELD
-    broke = reply_of(a_result(a_spec(rate=10), 16), Objective.parse("mean<1s"))
-    assert broke.answer is Answer.BROKE
+    for count, answer in ((19, Answer.HELD), (16, Answer.BROKE)):
+        reply = reply_of(a_result(a_spec(rate=10), count), Objective.parse("mean<1s"))
+        assert reply.answer is answer
 
 
 def test_slow_service_of_one_operation_breaks_a_rate_despite_late_starts() -> None:
@@ -358,10 +340,8 @@ def test_slow_service_of_one_operation_breaks_a_rate_despite_late_starts() -> No
         tally = a_tally(count=20_000)
         (step,) = tally.due.values()
         step.clocks[LATENCY], step.clocks[SERVICE], step.clocks[LAG] = late, service, late
-        counts, spec = [("lookup", "lookup")], a_spec(rate=10_000)
-        result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
-        result = structs.replace(result, busy_lanes=float(spec.users))
-        reply = reply_of(result, asked)
+        result = summarised(tally, a_spec(rate=10_000))
+        reply = reply_of(replace(result, busy_lanes=float(result.spec.users)), asked)
         assert (reply.answer, reply.crowded) == (Answer.BROKE, crowded), reply
 
 
@@ -376,9 +356,7 @@ def test_rate_with_a_percentile_among_unanswered_operations_does_not_hold() -> N
     tally = a_tally(count=20_000)
     (step,) = tally.due.values()
     step.clocks["censored"].add(waited)
-    counts, spec = [("lookup", "lookup")], a_spec(rate=10_000)
-    result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
-    reply = reply_of(result, OBJECTIVE)
+    reply = reply_of(summarised(tally, a_spec(rate=10_000)), OBJECTIVE)
     assert reply.answer is Answer.BROKE
     assert "p99 is >= 1 s" in reply.message
 
@@ -400,10 +378,13 @@ def test_bottleneck_of_an_invalid_point_decides_the_reply_to_the_search(
     assert (reply.answer, "1 of 1 core" in reply.message) == (answer, True), reply
 
 
+def warned(kind: WarningKind, message: str) -> PointResult:
+    warnings = (PointWarning(kind, message, "end it"),)
+    return judged(a_result(a_spec(rate=10_000)), warnings=warnings)
+
+
 def test_rate_broken_on_a_noisy_machine_leaves_the_targets_limit_unknown() -> None:
-    result = a_result(a_spec(rate=10_000))
-    noise = PointWarning(WarningKind.NOISY_MACHINE, "everything else 1.42", "end it")
-    result = judged(result, warnings=(noise,))
+    result = warned(WarningKind.NOISY_MACHINE, "everything else 1.42")
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     broke = reply_of(result, Objective.parse("p99<1us"))
     assert broke.answer is Answer.BUSY
@@ -411,9 +392,7 @@ def test_rate_broken_on_a_noisy_machine_leaves_the_targets_limit_unknown() -> No
 
 
 def test_rate_is_not_broken_by_latency_that_includes_waits_for_other_programs() -> None:
-    result = a_result(a_spec(rate=10_000))
-    noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
-    result = judged(result, warnings=(noise,))
+    result = warned(WarningKind.OTHERS_IN_LATENCY, "others")
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     broke = reply_of(result, Objective.parse("p99<40us"))
     assert (broke.answer, broke.message) == (Answer.BUSY, "p99 is <= 50 us (asked: p99<40us)")
@@ -422,20 +401,19 @@ def test_rate_is_not_broken_by_latency_that_includes_waits_for_other_programs() 
 def test_brief_load_of_other_programs_does_not_end_the_search() -> None:
     went = walk(beside(lambda nth: nth == 3, holds_to(700)))
     assert went.found.limit_known
-    assert went.found.rate is not None
-    assert 660 < went.found.rate <= 700
+    assert 660 < went.rate <= 700
 
 
 def test_permanently_noisy_machine_leaves_the_limit_unknown() -> None:
     for limit in (1, 700):
-        found = walk(beside(lambda nth: True, holds_to(limit))).found
-        assert not found.limit_known
-        assert found.rate is None or found.rate <= limit
+        went = walk(beside(lambda nth: True, holds_to(limit)))
+        assert not went.found.limit_known
+        assert went.rate <= limit
 
 
 def beside(busy: Callable[[int], bool], target: Target) -> Target:
     """Return the target on a machine that other programs use at some of its failed trials."""
-    broke = count()
+    broke = itertools.count()
 
     def answer(trial: Trial) -> Reply:
         reply = target(trial)
