@@ -22,6 +22,13 @@ def drain(t0: int, t1: int, *steps: source.StepTotals, cpu: tuple[int, ...] = (0
     return Drain(t0, t1, steps, cpu_ns=cpu)
 
 
+def tally_of(*drains: source.Drain) -> Tally:
+    tally = Tally()
+    for each in drains:
+        tally.add(each)
+    return tally
+
+
 def test_length_of_window_is_the_sum_of_its_drains() -> None:
     tally = Tally.starting(drain(0, 1_000_000_000))
     tally.add(drain(1_000_000_000, 3_500_000_000))
@@ -46,9 +53,7 @@ def test_lane_time_is_the_sum_of_steps_waiting_and_outstanding_operations() -> N
 
 def test_set_length_of_a_tally_overrides_the_sum_of_its_drains() -> None:
     assert Tally().seconds == 0
-    tally = Tally()
-    tally.add(drain(SECOND, 3 * SECOND))
-    tally.add(drain(3 * SECOND, 4 * SECOND))
+    tally = tally_of(drain(SECOND, 3 * SECOND), drain(3 * SECOND, 4 * SECOND))
     assert tally.seconds == 3
     tally.length_s = 2.5
     assert tally.seconds == 2.5
@@ -89,17 +94,15 @@ def test_tally_of_drains_has_the_sums_of_counts_failures_bytes_and_clocks() -> N
 
 
 def test_lane_counts_are_summed_by_index_although_lanes_start_and_end() -> None:
-    tally = Tally()
-    for counts in ([], [1], [2, 3], [0, 4, 5], [6, 0, 7]):
-        tally.add(Drain(0, 1, lane_counts=counts))
+    counts: list[list[int]] = [[], [1], [2, 3], [0, 4, 5], [6, 0, 7]]
+    tally = tally_of(*(Drain(0, 1, lane_counts=numbers) for numbers in counts))
     assert tally.lane_counts == [9, 7, 12]
 
 
 def test_time_of_overlapping_steps_is_counted_once() -> None:
     second = histogram(10**9)
     steps = [Step("p", name, 1, service=second) for name in ("connect", "sequence")]
-    tally = Tally()
-    tally.add(drain(0, 1, *steps, Step("p", "request", 1, service=second, overlaps=True)))
+    tally = tally_of(drain(0, 1, *steps, Step("p", "request", 1, service=second, overlaps=True)))
     assert tally.clock_s == pytest.approx(1.0, rel=0.01)
 
 

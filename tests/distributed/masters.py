@@ -1,18 +1,12 @@
 """Locust masters as users start them, and workers that wait for them."""
 
 import contextlib
-import csv
-import io
 import json
 import os
-import re
 import signal
 import subprocess
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,10 +15,14 @@ import psutil
 
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
+from sitebench.system.network import free_port
 from tests.distributed.network import Host
 from tests.distributed.witness import FOLDER
+from tests.support.children import children
 from tests.support.cli import SITEBENCH
 from tests.support.locusts import Locust
+from tests.support.screen import Screen
+from tests.support.ui_address import printed
 from tests.support.waiting import ends_s, eventually, left_s
 
 HERE = Path(__file__).parent
@@ -41,9 +39,7 @@ class Worker:
     def locust(self) -> psutil.Process | None:
         """Return its Locust worker, or None before the start."""
         with contextlib.suppress(psutil.Error):
-            for child in psutil.Process(self.process.pid).children(recursive=True):
-                if "sitebench.locust.workers.process" in child.cmdline():
-                    return child
+            return next(iter(children(self.process.pid, "sitebench.locust.workers.process")), None)
         return None
 
     def end(self) -> str:
@@ -97,11 +93,8 @@ class Master:
 
     process: Locust
     folder: Path
-    web: str
-    opener: urllib.request.OpenerDirector = field(
-        default_factory=lambda: urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    )
-    """Stores the token's cookie, which a page with permissions requires."""
+    screen: Screen = field(init=False)
+    """The web UI of a master that is not headless."""
 
     def counted(self) -> Counter[str]:
         """Return the counts of the run file by step."""
@@ -125,54 +118,11 @@ class Master:
                 return any(row.phase == "measure" for row in run.timeline(point.id))
         return False
 
-    # The master's web UI.
-
-    def enter(self) -> None:
-        """Open the printed address, with its token if it has one."""
-        eventually(lambda: bool(self._address()) or self.process.poll() is not None)
-        assert self._address(), f"it prints no address: {self.process.said()}"
-        waited_for(lambda: self._opens(self._address()), "the web UI does not answer")
-
-    def _address(self) -> str:
-        found = re.search(r"web UI: (\S+)\s", self.process.said())
-        return "" if found is None else found[1]
-
-    def _opens(self, url: str) -> bool:
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            self.opener.open(url, timeout=left_s()).close()
-            return True
-        return False
-
-    def get(self, path: str) -> str:
-        with self.opener.open(f"{self.web}{path}", timeout=left_s()) as answer:
-            return str(answer.read().decode())
-
-    def swarm(self, users: int, user_class: str, **more: str) -> None:
-        fields = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
-        data = urllib.parse.urlencode(fields | more).encode()
-        with self.opener.open(f"{self.web}/swarm", data, timeout=left_s()) as answer:
-            assert json.loads(answer.read())["success"]
-
-    def stop(self) -> None:
-        self.opener.open(f"{self.web}/stop", b"", timeout=left_s()).close()
-
     def ready(self) -> set[str]:
         """Return the IDs of ready workers."""
         # Only this part of the web UI's statistics is not cached for two seconds.
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            found: dict[str, Any] = json.loads(self.get("/stats/requests"))
-            return {each["id"] for each in found.get("workers", ()) if each["state"] == "ready"}
-        return set()
-
-    def workers_ready(self) -> int:
-        return len(self.ready())
-
-    def shown(self) -> Counter[str]:
-        """Return the counts of Locust's own statistics by step."""
-        rows = csv.DictReader(io.StringIO(self.get("/stats/requests/csv")))
-        return _summed((r["Name"], int(r["Request Count"])) for r in rows if r["Type"])
-
-    # Without a web UI.
+        workers = self.screen.stats().get("workers", ())
+        return {each["id"] for each in workers if each["state"] == "ready"}
 
     def end(self, how: signal.Signals | None = None, or_says: str | None = None) -> Counter[str]:
         """Wait for the master's end, or signal it; return Locust's own totals.
@@ -183,33 +133,27 @@ class Master:
             self.process.send_signal(how)
         said, _ = self.process.communicate(left_s())
         assert self.process.returncode == 0 or (or_says and or_says in said), said
-        totals: list[dict[str, Any]] = json.loads((self.folder / "totals.json").read_text())
-        return _summed((each["name"], each["num_requests"]) for each in totals)
-
-
-def _summed(counts: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Sum by step, because clients name a request's type differently."""
-    found: Counter[str] = Counter()
-    for step, n in counts:
-        found[step] += n
-    return found
+        totals = Counter[str]()
+        for row in json.loads((self.folder / "totals.json").read_text()):
+            totals[row["name"]] += row["num_requests"]
+        return totals
 
 
 @contextlib.contextmanager
-def master(folder: Path, locustfile: str, address: str, web_port: int, *more: str) -> Iterator[Any]:
+def master(folder: Path, locustfile: str, address: str, *more: str) -> Iterator[Master]:
     """Start a master."""
     folder.mkdir(parents=True)
     argv = ["-f", str(HERE / locustfile), "--master"]
     argv += ["--master-bind-host", address, "--master-bind-port", str(PORT)]
-    argv += ["--web-host", "127.0.0.1", "--web-port", str(web_port), "--loglevel", "WARNING"]
+    argv += ["--web-host", "127.0.0.1", "--web-port", str(free_port()), "--loglevel", "WARNING"]
     # Each test is a separate point.
     argv += ["--out", "run", "--json-file", "totals", *more]
     state = {"XDG_STATE_HOME": str(folder / "state")}
     process = Locust(*argv, cwd=folder, together=True, env=state)
     try:
-        made = Master(process, folder, f"http://127.0.0.1:{web_port}")
+        made = Master(process, folder)
         if "--headless" not in more:
-            made.enter()
+            made.screen = Screen(printed(process, process.said))
         yield made
     finally:
         if process.poll() is None:

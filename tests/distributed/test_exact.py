@@ -6,7 +6,6 @@ counts of the directory or site itself.
 """
 
 import contextlib
-import itertools
 import json
 import signal
 from collections import Counter
@@ -108,52 +107,15 @@ def directory(ground: Ground, port: int) -> Iterator[Directory]:
         yield made
 
 
-@dataclass
-class Screens:
-    """A master with its web UI and its port; a new master replaces it after a failure."""
-
-    ground: Ground
-    options: tuple[str, ...]
-    folders: Iterator[Path]
-    stack: contextlib.ExitStack
-    started: Master | None = None
-
-    def running(self) -> Master:
-        if self.started is None:
-            self.ground.saw()
-            made = master(
-                next(self.folders),
-                "witnessed_ils.py",
-                self.ground.net.address,
-                free_port(),
-                *self.options,
-            )
-            self.started = self.stack.enter_context(made)
-        return self.started
-
-    def end(self) -> None:
-        self.stack.close()
-        self.started = None
-
-
 @pytest.fixture(scope="class")
-def screens(
+def with_screen(
     ground: Ground, port: int, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Screens]:
-    folders = (tmp_path_factory.mktemp("screen") / "master" for _ in itertools.count())
+) -> Iterator[Master]:
+    """A master with its web UI."""
     target = ("--target", f"ldap://{ground.net.address}:{port}")
-    options = (*target, "--disposable", FLAG, *POPULATION)
-    with contextlib.ExitStack() as stack:
-        yield Screens(ground, options, folders, stack)
-
-
-@pytest.fixture
-def screen(screens: Screens, request: pytest.FixtureRequest) -> Iterator[Master]:
-    """A master at which no test has failed."""
-    failed = request.session.testsfailed
-    yield screens.running()
-    if request.session.testsfailed > failed:
-        screens.end()
+    where = (tmp_path_factory.mktemp("screen") / "master", "witnessed_ils.py", ground.net.address)
+    with master(*where, *target, "--disposable", FLAG, *POPULATION) as started:
+        yield started
 
 
 def did(directory: Directory) -> int:
@@ -188,27 +150,29 @@ class TestWithTheWebUi:
         ("users", "user"), [(8, "AddUser"), (12, "LookupUser"), (8, "ConnectUser")]
     )
     def test_counts_are_exact_after_a_stop_in_the_web_ui(
-        self, screen: Master, ground: Ground, directory: Directory, users: int, user: str
+        self, with_screen: Master, ground: Ground, directory: Directory, users: int, user: str
     ) -> None:
-        waited_for(lambda: screen.workers_ready() == 3, "three workers did not come")
-        before = screen.counted()
-        screen.swarm(users, user, target=f"ldap://{directory.address}")
+        screen = with_screen.screen
+        waited_for(lambda: len(with_screen.ready()) == 3, "three workers did not come")
+        before = with_screen.counted()
+        screen.start(user, users, target=f"ldap://{directory.address}", rate="")
         waited_for(lambda: ground.all_made_load() and did(directory) > ENOUGH, "nothing was done")
-        waited_for(screen.measuring, "nothing was measured")
-        screen.stop()
-        counted = screen.counted() - before
+        waited_for(with_screen.measuring, "nothing was measured")
+        screen.post("/stop")
+        counted = with_screen.counted() - before
         assert counted == ground.saw()
-        assert screen.shown() == visible(counted)
+        assert screen.totals() == visible(counted)
         bases = 2 if user == "ConnectUser" else 0
         agree(directory, counted, LOOKS + OF_THE_PAGE, afterwards=1, bases=bases)
 
     def test_counts_are_exact_after_the_kill_of_a_worker(
-        self, screen: Master, ground: Ground, directory: Directory
+        self, with_screen: Master, ground: Ground, directory: Directory
     ) -> None:
         """Reports sent by the killed worker count, and the other workers' reports are complete."""
-        waited_for(lambda: screen.workers_ready() == 3, "three workers did not come")
-        before, three = screen.counted(), screen.ready()
-        screen.swarm(8, "LookupUser", target=f"ldap://{directory.address}")
+        waited_for(lambda: len(with_screen.ready()) == 3, "three workers did not come")
+        before, three = with_screen.counted(), with_screen.ready()
+        target = f"ldap://{directory.address}"
+        with_screen.screen.start("LookupUser", 8, target=target, rate="")
         waited_for(lambda: ground.all_made_load() and did(directory) > ENOUGH, "nothing was done")
         killed = ground.workers[0].started[-1]
         first = ground.drained_by(killed.pid)
@@ -216,8 +180,8 @@ class TestWithTheWebUi:
         killed.kill()
         left = directory.stats()["searches"]
         waited_for(lambda: directory.stats()["searches"] > left + ENOUGH, "the others stopped too")
-        screen.stop()
-        counted, saw = screen.counted() - before, seen_by_process(ground.folder)
+        with_screen.screen.post("/stop")
+        counted, saw = with_screen.counted() - before, seen_by_process(ground.folder)
         lost = saw.pop(killed.pid)
         of_the_others = sum(saw.values(), Counter())
         # The last drain may have been in transit; earlier drains were not.
@@ -228,8 +192,8 @@ class TestWithTheWebUi:
         unsent = directory.stats()["searches"] - LOOKS - counted["lookup"]
         assert unsent >= 0
         # Otherwise the next test would begin with the killed worker.
-        waited_for(lambda: len(screen.ready() - three) == 1, "no other took its place")
-        waited_for(lambda: screen.workers_ready() == 3, "the one that is gone is still waited for")
+        waited_for(lambda: len(with_screen.ready() - three) == 1, "no other took its place")
+        waited_for(lambda: len(with_screen.ready()) == 3, "the killed worker is still waited for")
 
 
 @pytest.mark.timeout(300)
@@ -289,11 +253,9 @@ def test_counts_are_exact_at_the_end_of_the_measured_window(
 @contextlib.contextmanager
 def headless(folder: Path, ground: Ground, directory: Directory, *more: str) -> Iterator[Master]:
     target = ("--disposable", FLAG, "--target", f"ldap://{directory.address}", *POPULATION)
-    run = folder / "master"
-    with master(
-        run, "witnessed_ils.py", ground.net.address, free_port(), *HEADLESS, *target, *more
-    ) as m:
-        yield m
+    where = (folder / "master", "witnessed_ils.py", ground.net.address)
+    with master(*where, *HEADLESS, *target, *more) as run:
+        yield run
 
 
 def exact(run: Master, shown: Counter[str], ground: Ground, directory: Directory) -> None:
@@ -373,7 +335,7 @@ def test_counts_of_three_workers_at_a_site_are_exact(ground: Ground, tmp_path: P
         # with it.
         for worker in (each for every in ground.workers for each in every.started[-1:]):
             worker.kill()
-        with master(folder, "witnessed_ps.py", ground.net.address, free_port(), *more) as run:
+        with master(folder, "witnessed_ps.py", ground.net.address, *more) as run:
             waited_for(lambda: ground.all_made_load() and site.stats()["pages"] > ENOUGH, "no page")
             shown = run.end(signal.SIGINT)
         counted, done = run.counted(), site.stats()

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitebench.counts import metrics, source
-from sitebench.locust.workers.merge import Merger
+from sitebench.locust.workers.merge import Merger, Round
 from sitebench.locust.workers.messages import pack, unpack
 from tests.support.drains import Drain, Step, histogram
 
@@ -27,6 +27,14 @@ def merger(*workers: str) -> Merger:
     return Merger(dict.fromkeys(workers, (0,)), "ramp")
 
 
+def answered(made: Merger, begins: str | None = None, /, **drains: source.Drain) -> Round:
+    """Ask all workers for a drain, and answer for some of them."""
+    asked = made.ask(begins)
+    for worker, drained in drains.items():
+        made.answer(worker, asked.number, drained)
+    return asked
+
+
 def lookups(merged: source.Drain) -> int:
     return sum(step.count for step in merged.steps if step.step == "lookup")
 
@@ -37,31 +45,11 @@ def test_drain_survives_the_message_format() -> None:
     step.clocks |= {"service": service, "latency": service, "censored": given_up}
     step.clocks |= {"lag": histogram(7), "abandoned": histogram(8)}
     step.examples = {"timeout": 'look up "cn=a"'}
-    late, older = (Step("p", "t", 2),), (Step("p", "u", 3),)
-    drained = Drain(1, 2, (step,), 3, (4, 5), 6, 7, 8, late=late, older=older)
-    found = unpack(pack(drained, [4, 5]))
-    assert [each.step for each in source.ended(found)] == ["s", "t", "u"]
-    (read,) = found.steps
-    assert (found.t0_ns, found.t1_ns, found.lanes, found.cpu_ns) == (1, 2, 3, (4, 5))
-    assert (found.lane_ns, found.waiting_ns, found.underway_ns) == (6, 7, 8)
-    assert (read.count, read.failures, read.counters["bytes_out"], read.counters["bytes_in"]) == (
-        4,
-        {"timeout": 1},
-        10,
-        20,
-    )
-    assert (read.clocks["service"], read.clocks["latency"]) == (
-        step.clocks["service"],
-        step.clocks["service"],
-    )
-    assert (read.clocks["lag"], read.clocks["censored"], read.counters["processing"]) == (
-        step.clocks["lag"],
-        step.clocks["censored"],
-        30,
-    )
-    assert read.clocks["abandoned"] == step.clocks["abandoned"]
-    assert read.overlaps
-    assert read.examples == step.examples
+    steps = {"late": [Step("p", "t", 2)], "older": [Step("p", "u", 3)], "spans": []}
+    drained = Drain(1, 2, [step], 3, (4, 5), 6, 7, 8, lane_counts=[9, 1], log=[], **steps)
+    received = unpack(pack(drained, [4, 5]))
+    assert received == drained
+    assert [each.step for each in source.ended(received)] == ["s", "t", "u"]
 
 
 def test_drain_of_portable_lanes_survives_the_message_format() -> None:
@@ -88,8 +76,7 @@ def test_spans_survive_the_message_format_and_are_summed_over_workers() -> None:
 
 def test_round_waits_for_all_workers() -> None:
     made = merger("a", "b")
-    asked = made.ask()
-    made.answer("a", asked.number, part(0, 500, 10))
+    asked = answered(made, a=part(0, 500, 10))
     assert not list(made.settle(0))
     made.answer("b", asked.number, part(0, 510, 7, lanes=3))
     ((settled, merged),) = made.settle(0)
@@ -122,10 +109,8 @@ def test_phase_begins_in_the_same_round_for_all_workers() -> None:
     made.answer("b", after.number, part(520, 1_000, 20))
     (_, before), (_, measured) = made.settle(0)
     assert (lookups(before), lookups(measured)) == (3, 30)
-    assert {worker: s.operations for worker, s in made.shares["measure"].items()} == {
-        "a": 10,
-        "b": 20,
-    }
+    shares = made.shares["measure"]
+    assert {worker: share.operations for worker, share in shares.items()} == {"a": 10, "b": 20}
 
 
 def test_last_batch_of_a_leaving_worker_is_counted_once() -> None:
@@ -149,9 +134,7 @@ def test_lanes_of_processes_are_concatenated_in_fixed_order() -> None:
         {"a": counted(1, 1, 1)},
         {"b": counted(3, 0), "a": counted(0, 0, 7)},
     ):
-        asked = made.ask()
-        for worker, part_ in answers.items():
-            made.answer(worker, asked.number, part_)
+        asked = answered(made, **answers)
         if "b" not in answers:
             asked.waiting.discard("b")
     found = [merged.lane_counts for _, merged in made.settle(0)]
@@ -160,13 +143,11 @@ def test_lanes_of_processes_are_concatenated_in_fixed_order() -> None:
 
 def test_late_answer_of_a_removed_worker_is_counted() -> None:
     made = merger("a", "b")
-    asked = made.ask()
-    made.answer("a", asked.number, part(0, 500, 1))
+    asked = answered(made, a=part(0, 500, 1))
     made.remove("b")
     assert [lookups(merged) for _, merged in made.settle(0)] == [1]
     made.answer("b", asked.number, part(0, 500, 9))
-    last = made.ask()
-    made.answer("a", last.number, part(500, 600, 1))
+    answered(made, a=part(500, 600, 1))
     assert [lookups(merged) for _, merged in made.settle(0)] == [10]
 
 
@@ -199,23 +180,16 @@ def test_answers_in_any_order_lose_no_operation() -> None:
 
 def test_rate_is_the_sum_of_the_workers_rates() -> None:
     made = merger("a", "b")
-    start = made.ask("measure")
-    made.answer("a", start.number, part(0, 0, 0))
-    made.answer("b", start.number, part(0, 0, 0))
-    end = made.ask("after")
-    made.answer("a", end.number, part(0, 1_000, 100))
-    made.answer("b", end.number, part(0, 1_250, 1_000))
-    length = made.window_s("measure")
-    assert length is not None
-    assert 1_100 / length == pytest.approx(100 / 1.0 + 1_000 / 1.25)
+    answered(made, "measure", a=part(0, 0, 0), b=part(0, 0, 0))
+    answered(made, "after", a=part(0, 1_000, 100), b=part(0, 1_250, 1_000))
+    assert 1_100 / (made.window_s("measure") or 0) == pytest.approx(100 / 1.0 + 1_000 / 1.25)
 
 
 def test_cpu_is_counted_per_phase_and_outstanding_operations_per_round() -> None:
     made = merger("a", "b")
-    start, end = made.ask("measure"), made.ask("after")
-    made.answer("a", start.number, part(0, 500, 1, 100, underway_ns=4))
-    made.answer("b", start.number, part(0, 500, 1, 10, underway_ns=5))
-    made.answer("a", end.number, part(500, 900, 1, 160, underway_ns=6))
+    begin = {"a": part(0, 500, 1, 100, underway_ns=4), "b": part(0, 500, 1, 10, underway_ns=5)}
+    answered(made, "measure", **begin)
+    answered(made, "after", a=part(500, 900, 1, 160, underway_ns=6))
     made.remove("b")
     (_, first), (_, second) = made.settle(0)
     assert made.shares["measure"]["a"].cpu_ns == (60,)
@@ -227,14 +201,11 @@ def test_cpu_is_counted_per_phase_and_outstanding_operations_per_round() -> None
 def test_restarted_phase_discards_earlier_shares() -> None:
     made = merger("a", "b")
     for n, begins in enumerate(("measure", None, "measure", None)):
-        asked = made.ask(begins)
-        for worker in ("a", "b"):
-            made.answer(worker, asked.number, part(500 * n, 500 * (n + 1), 10 ** (n + 1)))
+        drained = part(500 * n, 500 * (n + 1), 10 ** (n + 1))
+        answered(made, begins, a=drained, b=drained)
     assert [lookups(merged) for _, merged in made.settle(0)] == [20, 200, 2_000, 20_000]
     shares = made.shares["measure"]
-    assert {worker: share.operations for worker, share in shares.items()} == dict.fromkeys(
-        ("a", "b"), 10_000
-    )
+    assert {worker: shares[worker].operations for worker in shares} == {"a": 10_000, "b": 10_000}
     assert made.window_s("measure") == 0.5
 
 
@@ -249,27 +220,23 @@ def test_worker_lost_before_the_first_round_has_no_operations() -> None:
 def test_cpu_of_a_phase_is_summed_over_its_drains() -> None:
     made = merger("a")
     for n, (begins, cpu_ns) in enumerate((("measure", 100), (None, 130), ("after", 190))):
-        asked = made.ask(begins)
-        made.answer("a", asked.number, part(500 * n, 500 * (n + 1), 1, cpu_ns))
+        answered(made, begins, a=part(500 * n, 500 * (n + 1), 1, cpu_ns))
     assert made.shares["measure"]["a"].cpu_ns == (90,)
 
 
 def test_phase_continues_until_another_phase_begins() -> None:
     made = merger("a")
     for n, begins in enumerate(("measure", None)):
-        asked = made.ask(begins)
-        made.answer("a", asked.number, part(n, n + 1, 1))
+        answered(made, begins, a=part(n, n + 1, 1))
     list(made.settle(0))
-    made.answer("a", made.ask().number, part(2, 3, 5))
+    answered(made, a=part(2, 3, 5))
     assert made.shares["measure"]["a"].operations == 6
 
 
 def test_merged_drain_begins_at_the_end_of_the_previous_one() -> None:
     made = merger("a", "b")
     for begins, ends in ((20, 500), (490, 1_000)):
-        asked = made.ask()
-        made.answer("a", asked.number, part(begins, ends, 1))
-        made.answer("b", asked.number, part(begins + 10, ends + 20, 1))
+        answered(made, a=part(begins, ends, 1), b=part(begins + 10, ends + 20, 1))
     first, second = (merged for _, merged in made.settle(0))
     assert (first.t0_ns, first.t1_ns) == (20 * MS, 510 * MS)
     assert (second.t0_ns, second.t1_ns) == (510 * MS, 1_010 * MS)
@@ -277,10 +244,8 @@ def test_merged_drain_begins_at_the_end_of_the_previous_one() -> None:
 
 def test_no_operations_are_outstanding_before_the_first_answer() -> None:
     made = merger("a", "b")
-    asked = made.ask()
     drained = Drain(0, MS, lanes=2, underway_ns=7, backlog=3, in_flight=4, owed=5)
-    made.answer("a", asked.number, unpack(pack(drained, [0])))
-    asked.waiting.discard("b")
+    answered(made, a=unpack(pack(drained, [0]))).waiting.discard("b")
     ((_, merged),) = made.settle(0)
     assert (merged.lanes, merged.underway_ns) == (2, 7)
     assert (merged.backlog, merged.in_flight, merged.owed) == (3, 4, 5)
@@ -288,12 +253,9 @@ def test_no_operations_are_outstanding_before_the_first_answer() -> None:
 
 def test_departed_worker_has_no_outstanding_operations_after_its_departure() -> None:
     made = merger("a", "b", "c")
-    start = made.ask("measure")
-    for worker in "abc":
-        made.answer(worker, start.number, part(0, 0, 0))
-    end = made.ask("after")
+    answered(made, "measure", **dict.fromkeys("abc", part(0, 0, 0)))
     owing = Drain(0, 250 * MS, (Step("lookup", "lookup", 100),), owed=9)
-    made.answer("a", end.number, unpack(pack(owing, [0])))
+    end = answered(made, "after", a=unpack(pack(owing, [0])))
     made.remove("a")
     made.answer("b", end.number, part(0, 1_000, 100))
     made.answer("c", end.number, part(0, 500, 100))
@@ -311,14 +273,10 @@ def test_departed_worker_has_no_outstanding_operations_after_its_departure() -> 
 
 def test_worker_with_exhausted_data_has_the_window_of_the_other_workers() -> None:
     made = merger("a", "b")
-    begin, end = made.ask("measure"), None
-    for worker in ("a", "b"):
-        made.answer(worker, begin.number, part(0, 10, 0))
+    answered(made, "measure", a=part(0, 10, 0), b=part(0, 10, 0))
     [*made.settle(0)]
-    end = made.ask("after")
     used_up = replace(part(10, 1_010, 100, lanes=0), without_row=1)
-    made.answer("a", end.number, used_up)
-    made.answer("b", end.number, part(10, 2_010, 100))
+    answered(made, "after", a=used_up, b=part(10, 2_010, 100))
     ((_, merged),) = made.settle(0)
     assert (merged.without_row, merged.lanes) == (1, 1)
     # 100 operations each, in two seconds; with separate lengths the rate would be 150 a second.

@@ -25,12 +25,17 @@ from tests.support.programs import required_program, run_program
 from tests.support.waiting import left_s
 
 PEOPLE = ("--locales", "en_US", "--users", "8", "--threads", "1")
+LOOKUP = ("ils", "run", "lookup", "--entries", "500", *PEOPLE)
 LATER_S = 5_000
 """The offset of one worker's monotonic clock, because machines boot at different times."""
 
 
+Hosts = tuple[Network, list[Worker], str]
+"""A network, its workers, and the address of their master."""
+
+
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network, list[Worker], str]]:
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     """Two workers on separate hosts, one of which has another clock."""
     folder = tmp_path_factory.mktemp("ground")
     unshare = str(required_program("unshare"))
@@ -55,23 +60,14 @@ def measuring(path: Path) -> bool:
     return len({row.t_ns for row in found if row.count}) >= 3
 
 
-def test_sweep_continues_after_the_loss_of_a_worker(
-    ground: tuple[Network, list[Worker], str], tmp_path: Path
-) -> None:
-    net, workers, where = ground
+def test_sweep_continues_after_the_loss_of_a_worker(hosts: Hosts, tmp_path: Path) -> None:
+    net, workers, where = hosts
     here = Ground(tmp_path)
-    argv = ["ils", "sweep", "--sizes", "500", "--operations", "lookup,connect", *PEOPLE]
-    argv += ["--workers", "2", "--bind", where, "--target-host", net.address]
-    argv += [
-        "--think",
-        "10ms",
-        "--warmup",
-        "200ms",
-        "--measure",
-        "4s",
-        "--out",
-        str(here.run),
-        "--json",
+    argv = [
+        *("ils", "sweep", "--sizes", "500", "--operations", "lookup,connect", *PEOPLE),
+        *("--workers", "2", "--bind", where, "--target-host", net.address),
+        *("--think", "10ms", "--warmup", "200ms", "--measure", "4s"),
+        *("--out", str(here.run), "--json"),
     ]
     with here.started(*argv) as sweep:
         waited_for(lambda: measuring(here.run) or sweep.poll() is not None, "nothing was measured")
@@ -83,39 +79,30 @@ def test_sweep_continues_after_the_loss_of_a_worker(
     first, second = (json.loads(line) for line in said.splitlines())
     assert not first["valid"]
     (lost,) = (each for each in first["workers"] if each["ended"])
-    assert (lost["ended"], lost["address"], lost["pid"]) == (
-        "lost",
-        net.hosts[0].address,
-        killed.pid,
-    )
+    address = net.hosts[0].address
+    assert (lost["ended"], lost["address"], lost["pid"]) == ("lost", address, killed.pid)
     assert f"worker {lost['index']} (" in first["evidence"]
     (warning,) = (each for each in first["warnings"] if each["kind"] == "worker-lost")
-    assert net.hosts[0].address in warning["message"]
+    assert address in warning["message"]
     assert lost["operations"] > 0
     # Restarted by its supervisor, the worker took part in the next point.
     assert [each["ended"] for each in second["workers"]] == [None, None]
     assert second["operations"] > 0
     within_its_time(here.run)
-    told_by_everybody(argv, here, net.hosts[0].address)
-    here.assert_clean()
-    assert not killed.is_running()
-
-
-def told_by_everybody(argv: list[str], here: Ground, address: str) -> None:
-    """Check that run file, terminal and report name the lost worker and mark its point."""
+    # Run file, terminal and report name the lost worker and mark its point.
     with RunFile(here.run) as run:
         results = [point.result for point in run.points() if point.result is not None]
-    assert [result.verdict.valid for result in results].count(False) >= 1
     (flagged,) = (r for r in results if any(each.ended == "lost" for each in r.workers))
     assert not flagged.verdict.valid
     assert address in flagged.verdict.evidence
     page, printing = here.folder / "page.html", [word for word in argv if word != "--json"]
-    again = in_process(*printing, XDG_STATE_HOME=here.environment["XDG_STATE_HOME"])
-    made = in_process("report", here.run, "--out", page)
-    assert (again.code, made.code) == (0, 0), again.err + made.err
+    again = in_process(*printing, XDG_STATE_HOME=here.environment["XDG_STATE_HOME"]).check(0)
+    in_process("report", here.run, "--out", page).check(0)
     for text in (" ".join(again.out.split()), page.read_text()):
         assert address in text
         assert "was lost after" in text
+    here.assert_clean()
+    assert not killed.is_running()
 
 
 def within_its_time(out: Path) -> None:
@@ -127,84 +114,62 @@ def within_its_time(out: Path) -> None:
         assert now - 600e9 < instants[0] < instants[-1] < now
 
 
-def test_missing_worker_is_an_error(
-    ground: tuple[Network, list[Worker], str], tmp_path: Path
-) -> None:
-    net, _, where = ground
-    argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "3", "--bind", where]
-    argv += ["--workers-wait", "2s", "--target-host", net.address]
-    ran = in_process(*argv).check(1)
-    (what, remedy) = ran.err.strip().splitlines()[-2:]
-    assert "of 3 workers connected" in what
+def test_missing_worker_is_an_error(hosts: Hosts) -> None:
+    net, _, where = hosts
+    argv = (*LOOKUP, "--workers", "3", "--bind", where, "--workers-wait", "2s")
+    ran = in_process(*argv, "--target-host", net.address).check(1)
+    (message, remedy) = ran.err.strip().splitlines()[-2:]
+    assert "of 3 workers connected" in message
     assert f"sitebench worker --master {where}" in remedy
 
 
-def test_target_unreachable_for_workers_is_named(
-    ground: tuple[Network, list[Worker], str], tmp_path: Path
-) -> None:
-    _, _, where = ground
-    argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
+def test_target_unreachable_for_workers_is_named(hosts: Hosts) -> None:
+    *_, where = hosts
+    argv = (*LOOKUP, "--workers", "2", "--bind", where)
     in_process(*argv).check(2, "worker", "127.0.0.1 of the master's machine", "--target-host")
 
 
-def test_missing_password_on_a_worker_is_reported(
-    ground: tuple[Network, list[Worker], str], tmp_path: Path
-) -> None:
-    net, _, where = ground
+def test_missing_password_on_a_worker_is_reported(hosts: Hosts, tmp_path: Path) -> None:
+    net, _, where = hosts
     admin, password = "cn=admin,o=Intranet", "kept-here"
     (tmp_path / "secret").write_text(f"{password}\n")
-    argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
-    argv += ["--bind-dn", admin, "--password-file", "secret"]
+    argv = (*LOOKUP, "--workers", "2", "--bind", where)
+    known = ("--bind-dn", admin, "--password-file", "secret")
     with LdapDirectory(
-        entries=500, locales=("en_US",), host=net.address, admin_dn=admin, admin_password=password
+        500, locales=("en_US",), host=net.address, admin_dn=admin, admin_password=password
     ) as directory:
-        ran = in_process(*argv, "--target", directory.url, cwd=tmp_path)
-    assert ran.code == 2, ran.err
+        ran = in_process(*argv, *known, "--target", directory.url, cwd=tmp_path).check(2)
     (said,) = [line for line in ran.err.splitlines() if "password file" in line]
     assert "worker " in said
     assert "secret" in said
     assert password not in ran.err
 
 
-def test_worker_prints_one_line_at_its_end_and_leaves_no_process(tmp_path: Path) -> None:
-    with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
-        family = psutil.Process(one.process.pid)
-        waited_for(lambda: len(family.children(recursive=True)) == 2, "no Locust was started")
-        children = family.children(recursive=True)
-        said = one.end()
-    assert len(said.splitlines()) == 2, said
-    assert not any(child.is_running() for child in children)
-
-
-def test_workers_share_a_session_but_have_separate_process_groups(tmp_path: Path) -> None:
+def test_workers_are_groups_of_one_session_and_end_with_one_line(tmp_path: Path) -> None:
     """Linux divides cores by session: with a session each, two workers had twice the share."""
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
         family = psutil.Process(one.process.pid)
         waited_for(lambda: len(family.children(recursive=True)) == 2, "no Locust was started")
-        workers = [child.pid for child in family.children(recursive=True)]
-        assert {os.getsid(pid) for pid in workers} == {os.getsid(one.process.pid)}
-        assert all(os.getpgid(pid) == pid for pid in workers)
+        workers = family.children(recursive=True)
+        assert {os.getsid(each.pid) for each in workers} == {os.getsid(one.process.pid)}
+        assert all(os.getpgid(each.pid) == each.pid for each in workers)
+        said = one.end()
+    assert len(said.splitlines()) == 2, said
+    assert not any(each.is_running() for each in workers)
 
 
-def test_worker_inherits_the_options_of_its_command(tmp_path: Path) -> None:
+def test_worker_has_the_options_of_its_command_and_ends_with_it(tmp_path: Path) -> None:
     """test_exact.py tests the effect of the options."""
     chosen = ("--client", "ldap3", "--threads", "3")
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None, *chosen) as one:
         waited_for(lambda: one.locust() is not None, "no Locust was started")
-        started = one.locust()
-        assert started is not None
-        found = started.environ()
-    assert (found["SITEBENCH_CLIENT"], found["SITEBENCH_THREADS"]) == ("ldap3", "3")
-
-
-def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:
-    with worker(tmp_path, f"127.0.0.1:{free_port()}", None) as one:
-        waited_for(lambda: one.locust() is not None, "no Locust was started")
-        left = one.locust()
-        assert left is not None
+        locust = one.locust()
+        assert locust is not None
+        env = locust.environ()
+        assert (env["SITEBENCH_CLIENT"], env["SITEBENCH_THREADS"]) == ("ldap3", "3")
         one.process.kill()
         one.process.communicate()
-        waited_for(lambda: not lives(left.pid), "its Locust still runs")
+        waited_for(lambda: not lives(locust.pid), "its Locust still runs")
 
 
 # A run time that ends before a master has prepared its target.

@@ -97,6 +97,19 @@ def pressure_group() -> Iterator[Group]:
     parent = next((Path(place) for _, place, kind, *_ in mounts if kind == "cgroup2"), None)
     if parent is None or not (parent / "io.pressure").exists():
         unavailable("this machine has no control groups that know their pressure")
+    with _group_in(parent) as group:
+        yield group
+
+
+@contextlib.contextmanager
+def _group(old: str, new: str | None = None) -> Iterator[tuple[int, Group]]:
+    version, parent = _parent(old, new or old)
+    with _group_in(parent) as group:
+        yield version, group
+
+
+@contextlib.contextmanager
+def _group_in(parent: Path) -> Iterator[Group]:
     group = Group(parent / f"sitebench-test-{os.getpid()}-{next(_numbers)}")
     try:
         group.path.mkdir()
@@ -104,20 +117,6 @@ def pressure_group() -> Iterator[Group]:
         unavailable(f"control groups of {parent} cannot be made: {error.strerror}")
     try:
         yield group
-    finally:
-        group.remove()
-
-
-@contextlib.contextmanager
-def _group(old: str, new: str | None = None) -> Iterator[tuple[int, Group]]:
-    version, parent = _parent(old, new or old)
-    group = Group(parent / f"sitebench-test-{os.getpid()}-{next(_numbers)}")
-    try:
-        group.path.mkdir()
-    except OSError as error:
-        unavailable(f"control groups of {parent} cannot be made: {error.strerror}")
-    try:
-        yield version, group
     finally:
         group.remove()
 

@@ -16,6 +16,7 @@ import psutil
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from sitebench.verdict.rules.thresholds import STALLED_SOME
+from tests.measure.test_window_edge import began_ns
 from tests.support.cli import SITEBENCH
 from tests.support.waiting import eventually, left_s
 
@@ -48,7 +49,7 @@ def measured(
         run = folder / f"{attempt}.sitebench"
         whole = [*prefix, *SITEBENCH, *argv, "--warmup", f"{warmup_s}s", "--measure", "2s"]
         point, held_ns = _measured_once(run, [*whole, "--json", "--out", str(run)], held)
-        late = held_ns > _window_began_ns(run)
+        late = held_ns > (began_ns(run) or 0)
         if not (late or _starved(point, spared) or _stolen(point)):
             return point
     raise AssertionError("this machine is too busy to hold one side back and not the other")
@@ -93,16 +94,6 @@ def _measured_once(
     assert process.returncode == 0, err
     (point,) = (json.loads(line) for line in out.splitlines())
     return dict(point), held_ns
-
-
-def _window_began_ns(run: Path) -> int:
-    file = RunFile(run)
-    return min(
-        row.t_ns - round(row.seconds * 1e9)
-        for point in file.points()
-        for row in file.timeline(point.id)
-        if row.phase == "measure"
-    )
 
 
 def _makes_load(run: Path) -> bool:

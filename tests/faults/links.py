@@ -1,13 +1,10 @@
 """A directory on a host of its own, whose network can be slow or unplugged."""
 
 import contextlib
-import signal
-import subprocess
 from collections.abc import Iterator
 
 from tests.distributed.network import Host, network
-from tests.support.cli import SITEBENCH
-from tests.support.waiting import ends_s
+from tests.support.serving import serving
 
 PORT = "3899"
 
@@ -23,18 +20,7 @@ def link(rate: str | None = None) -> Iterator[tuple[Host, Host]]:
 @contextlib.contextmanager
 def directory(host: Host, *more: str) -> Iterator[str]:
     """Serve a thousand people on a host."""
-    where = ("--host", host.address, "--port", PORT)
-    process = subprocess.Popen(
-        [*host.prefix, *SITEBENCH, "ils", "serve", "--entries", "1k", *where, *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        assert said.startswith("serving"), said
+    where = ("--entries", "1k", "--host", host.address, "--port", PORT)
+    with serving("ils", *where, *more, before=host.prefix) as (_, lines):
+        assert lines[0].startswith("serving"), lines
         yield f"ldap://{host.address}:{PORT}"
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=ends_s())

@@ -1,38 +1,14 @@
-"""Killed masters, and workers at their limit of open files, with real workers."""
+"""Workers and a web UI at their limit of open files."""
 
 from pathlib import Path
 
 from sitebench.system.network import free_port
 from tests.distributed.masters import worker
-from tests.faults.served import LANES, LOCALES, PEOPLE, RATE, Served
+from tests.faults.served import LANES, LOCALES, PEOPLE, Served
 from tests.support.aftermath import Ground
-from tests.support.killing import killed
 from tests.support.programs import required_program
 from tests.support.screen import Screen
-from tests.support.waiting import eventually
 from tests.support.web_page import web_ui
-
-
-def test_killed_master_loses_only_its_current_point(
-    ground: Ground, directory: Served, tmp_path: Path
-) -> None:
-    where = f"127.0.0.1:{free_port()}"
-    (tmp_path / "worker").mkdir()
-    load = (*directory.run(), *RATE, "--workers", "1", "--bind", where, "--warmup", "0s")
-    with worker(tmp_path / "worker", where, None) as one:
-        out = ("--measure", "60s", "--out", str(ground.run))
-        with ground.started(*load, *out) as process:
-            assert eventually(lambda: "measure" in ground.phases())
-            killed(process)
-        assert eventually(lambda: not ground.processes())
-        ground.assert_whole()
-        ground.run.unlink()
-        # The worker waits for the next master as before.
-        point = ground.point(*load, "--measure", "2s")
-        assert point["operations"] > LANES
-        assert [each["ended"] for each in point["workers"]] == [None]
-        assert "Traceback" not in one.end()
-    assert not list((tmp_path / "worker").glob("sitebench-*"))
 
 
 def test_worker_at_its_limit_of_open_files_is_reported(

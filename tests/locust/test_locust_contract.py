@@ -65,12 +65,8 @@ def test_batch_equals_its_requests_counted_one_by_one() -> None:
     ours, theirs, total, single_total, errors, same_keys = found
     for mine, locusts in ((ours, theirs), (total, single_total)):
         # Locust's own minimum and maximum are exact; sitebench's come from three-digit buckets.
-        assert mine.pop("max_response_time") == pytest.approx(
-            locusts.pop("max_response_time"), 2e-3
-        )
-        assert mine.pop("min_response_time") == pytest.approx(
-            locusts.pop("min_response_time"), 2e-3
-        )
+        for extreme in ("max_response_time", "min_response_time"):
+            assert mine.pop(extreme) == pytest.approx(locusts.pop(extreme), 2e-3)
         assert mine == locusts
     assert errors == [["p", "lookup", "timeout", 1]]
     assert same_keys
@@ -145,25 +141,42 @@ def test_count_of_a_batch_is_spread_over_seconds_without_loss() -> None:
 
 
 def test_names_and_hooks_of_locust_used_by_the_bridge_exist() -> None:
-    found = in_locust("""
+    missing, parameters, unknown, found, states = in_locust("""
     import inspect
-    hooks = ["test_start", "test_stopping", "test_stop", "spawning_complete", "quitting",
-             "reset_stats", "usage_monitor", "init", "init_command_line_parser"]
+    from locust import dispatch, main
+    environment, dispatcher = Environment(user_classes=[]), dispatch.UsersDispatcher
+    names = {
+        events: "test_start test_stopping test_stop spawning_complete quitting reset_stats "
+                "usage_monitor init init_command_line_parser",
+        environment: "dispatcher_class available_user_classes",
+        runners: "CPU_WARNING_THRESHOLD",
+        runners.WorkerRunner: "_send_stats",
+        runners.MasterRunner: "get_worker_index send_message worker_count user_count",
+        runners.WorkerNodes: "ready spawning running get",
+        dispatcher: "__init__ add_worker remove_worker",
+    }
+    # Locust's master looks the handlers up on every use, and the bridge sets them before.
+    master = inspect.getsource(runners.MasterRunner.start)
+    waiting = inspect.getsource(main.main)
     print(json.dumps([
-        [hook for hook in hooks if not hasattr(events, hook)],
-        hasattr(runners, "CPU_WARNING_THRESHOLD"),
-        hasattr(runners.WorkerRunner, "_send_stats"),
-        list(inspect.signature(runners.Runner.register_message).parameters),
+        [name for owner in names for name in names[owner].split() if not hasattr(owner, name)],
+        [list(inspect.signature(function).parameters)
+         for function in (runners.Runner.register_message, dispatcher.__init__)],
         [k for k in statistics.entry_dict(Step("p", "s", 0), 0.0, 0.0)
          if k not in stats.StatsEntryDict.__annotations__ and k not in ("name", "method")],
+        ["self.environment.dispatcher_class(" in master,
+         all(f"options.{name}" in waiting
+             for name in ("expect_workers", "expect_workers_max_wait"))],
+        [runners.STATE_INIT, runners.STATE_MISSING],
     ]))
     """)
-    missing, threshold, sends, register, unknown = found
-    assert missing == []
-    assert threshold
-    assert sends
-    assert register == ["self", "msg_type", "listener", "concurrent"]
-    assert unknown == []
+    assert missing == unknown == []
+    assert parameters == [
+        ["self", "msg_type", "listener", "concurrent"],
+        ["self", "worker_nodes", "user_classes"],
+    ]
+    assert found == [True, True]
+    assert states == ["ready", "missing"]
 
 
 def test_master_sends_added_options_to_its_workers() -> None:
@@ -172,35 +185,6 @@ def test_master_sends_added_options_to_its_workers() -> None:
     print(json.dumps("sitebench_shared" in argument_parser.default_args_dict()))
     """)
     assert found is False
-
-
-def test_locust_has_the_attributes_used_of_masters_and_workers() -> None:
-    found = in_locust("""
-    import inspect
-    from locust import dispatch, main
-    from locust.env import Environment
-    environment = Environment(user_classes=[])
-    # Locust's master looks the handlers up on every use, and the bridge sets them before.
-    master = inspect.getsource(runners.MasterRunner.start)
-    waiting = inspect.getsource(main.main)
-    print(json.dumps([
-        hasattr(environment, "dispatcher_class"),
-        hasattr(environment, "available_user_classes"),
-        "self.environment.dispatcher_class(" in master,
-        [name for name in ("__init__", "add_worker", "remove_worker")
-         if not hasattr(dispatch.UsersDispatcher, name)],
-        list(inspect.signature(dispatch.UsersDispatcher.__init__).parameters),
-        all(f"options.{name}" in waiting for name in ("expect_workers", "expect_workers_max_wait")),
-        [name for name in ("get_worker_index", "send_message", "worker_count", "user_count")
-         if not hasattr(runners.MasterRunner, name)],
-        [name for name in ("ready", "spawning", "running", "get")
-         if not hasattr(runners.WorkerNodes, name)],
-        [runners.STATE_INIT, runners.STATE_MISSING],
-    ]))
-    """)
-    assert found[:3] == [True, True, True]
-    assert found[3:5] == [[], ["self", "worker_nodes", "user_classes"]]
-    assert found[5:] == [True, [], [], ["ready", "missing"]]
 
 
 def test_bytes_are_sent_between_masters_and_workers() -> None:

@@ -82,13 +82,15 @@ def test_reset_stats_drops_the_requests_of_the_ramp(
     """The remaining counts begin with a drain; the run file has all drains."""
     recorded = ("--out", "run")
     ramp = ("-u", "4", "-r", "2", "--reset-stats")
-    ran = headless(*SHORT, *ramp, *recorded, "LookupUser").check(0)
+    ran = headless(*SHORT, *ramp, *recorded, "LookupUser").check(0, "run file: run")
     # The run file is closed: there are no files beside it.
     assert [each.name for each in tmp_path.glob("run*")] == ["run"]
     since, whole = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     reset = False
     with RunFile(tmp_path / "run") as run:
-        rows = [row for row in run.timeline(run.points()[0].id) if row.step != SEQUENCE]
+        (point,) = run.points()
+        assert point.status == "done"
+        rows = [row for row in run.timeline(point.id) if row.step != SEQUENCE]
     for t_ns in sorted({row.t_ns for row in rows}, reverse=True):
         for row in rows:
             if row.t_ns == t_ns:  # one row of a step, or two if some operations ended late

@@ -49,14 +49,18 @@ class UntilAsked(LoadTestShape):
 """Ends a test after some requests, because a run time includes the start, which may take long."""
 
 
-@pytest.fixture
-def site() -> Iterator[tuple[str, list[str]]]:
-    with other_site() as found:
-        yield found
+Site = tuple[str, list[str]]
+"""The address of a site, and its requests."""
 
 
 @pytest.fixture
-def mixed(site: tuple[str, list[str]], tmp_path: Path) -> Path:
+def site() -> Iterator[Site]:
+    with other_site() as address_and_requests:
+        yield address_and_requests
+
+
+@pytest.fixture
+def mixed(site: Site, tmp_path: Path) -> Path:
     path = tmp_path / "mixed.py"
     path.write_text(MIXED.format(url=site[0]))
     return path
@@ -68,13 +72,13 @@ def until_asked(mixed: Path, *names: str) -> Path:
     return mixed
 
 
-def asked(site: tuple[str, list[str]], name: str) -> int:
+def asked(site: Site, name: str) -> int:
     return sum(line == f"GET /{name}" for line in site[1])
 
 
 @pytest.mark.parametrize("distributed", [False, True])
 def test_every_class_uses_its_target_in_a_headless_test(
-    headless: Headless, mixed: Path, site: tuple[str, list[str]], distributed: bool
+    headless: Headless, mixed: Path, site: Site, distributed: bool
 ) -> None:
     more = processes(1) if distributed else ()
     file = until_asked(mixed, "fast", "shop", "lookup")
@@ -87,7 +91,7 @@ def test_every_class_uses_its_target_in_a_headless_test(
 
 
 def test_plain_locust_users_run_without_the_sitebench_users_of_their_file(
-    headless: Headless, counting: Counting, mixed: Path, site: tuple[str, list[str]]
+    headless: Headless, counting: Counting, mixed: Path
 ) -> None:
     until_asked(mixed, "fast")
     for more in (("Web", "Shop"), ("Web", "--tags", "web"), ("--tags", "web", "--exclude-tags=no")):
@@ -108,7 +112,7 @@ def test_plain_locust_users_run_in_workers(
 
 
 def test_autostart_keeps_plain_locust_users_at_their_own_target(
-    tmp_path: Path, counting: Counting, mixed: Path, site: tuple[str, list[str]]
+    tmp_path: Path, counting: Counting, mixed: Path, site: Site
 ) -> None:
     file, load = until_asked(mixed, "fast", "shop", "lookup"), ("--rate", "100")
     page = ("--autostart", "--autoquit", "0", "--web-port", "0", "--json-file", "totals")
@@ -125,9 +129,7 @@ def screen(mixed: Path, counting: Counting, tmp_path: Path) -> Iterator[Screen]:
     yield from screen_of(mixed, tmp_path, *arguments(mixed, counting.url)[2:])
 
 
-def test_every_class_uses_its_target_in_the_web_ui(
-    screen: Screen, counting: Counting, site: tuple[str, list[str]]
-) -> None:
+def test_every_class_uses_its_target_in_the_web_ui(screen: Screen, counting: Counting) -> None:
     form = {"user_count": "3", "spawn_rate": "3", "rate": "200"}
     # As the page sends it: Locust's own field for a host unchanged, and all classes.
     answer = screen.post("/swarm", **form, host="")
@@ -148,9 +150,7 @@ def test_every_class_uses_its_target_in_the_web_ui(
     assert counting.since()["searches"] > before
 
 
-def test_host_field_applies_only_to_plain_locust_users(
-    screen: Screen, counting: Counting, site: tuple[str, list[str]]
-) -> None:
+def test_host_field_applies_only_to_plain_locust_users(screen: Screen, site: Site) -> None:
     with other_site() as (url, heard):
         answer = screen.post("/swarm", user_count="3", spawn_rate="3", rate="100", host=url)
         assert answer["success"], answer

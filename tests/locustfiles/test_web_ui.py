@@ -37,17 +37,6 @@ def test_every_class_runs_on_an_embedded_directory(screen: Screen, user: str, st
     assert screen.stats()["errors"] == []
 
 
-def test_number_of_users_can_be_changed_during_a_test(screen: Screen) -> None:
-    screen.post("/swarm", user_count="2", spawn_rate="10", user_classes="LookupUser", rate="100")
-    screen.wait(lambda s: s["user_count"] == 2 and requests(s, "lookup") > 0)
-    screen.post("/swarm", user_count="6", spawn_rate="10", user_classes="LookupUser", rate="100")
-    screen.wait(lambda s: s["user_count"] == 6)
-    screen.post("/swarm", user_count="1", spawn_rate="10", user_classes="LookupUser", rate="100")
-    stats = screen.wait(lambda s: s["user_count"] == 1)
-    assert stats["errors"] == []
-    screen.stop()
-
-
 def test_form_offers_the_options_of_the_command_line(screen: Screen) -> None:
     page = screen.get("/")
     for name in ("entries", "profile", "keys", "rate", "think", "target"):

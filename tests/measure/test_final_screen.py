@@ -1,61 +1,22 @@
 """The end of `run` and `sweep`, on a terminal of 80 columns and in a pipe."""
 
-import fcntl
 import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import SITEBENCH, in_process
 from tests.support.programs import run_program
-from tests.support.waiting import left_s
+from tests.support.terminal import at_terminal
 
 LOAD = ("--users", "4", "--threads", "1", "--warmup", "200ms", "--measure", "1s")
 RUN = ("ils", "run", "lookup", "--entries", "100", "--locales", "en_US", "--rate", "200", *LOAD)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def on_a_terminal(*argv: str, columns: int, cwd: Path) -> list[str]:
-    """Return a command's lines of standard output on a terminal of this width."""
-    terminal, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
-    env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    with (
-        os.fdopen(terminal, "rb", buffering=0) as shown,
-        subprocess.Popen(
-            [*SITEBENCH, *argv],
-            stdin=subprocess.DEVNULL,
-            stdout=end,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env={**env, "TERM": "xterm"},
-        ) as process,
-    ):
-        os.close(end)
-        assert process.stderr is not None
-        # The final output fits into a terminal's buffer.
-        said = process.stderr.read().decode()
-        assert process.wait(left_s()) == 0, said
-        text = b""
-        while part := _read(shown.fileno()):
-            text += part
-    return _COLOURS.sub("", text.decode()).replace("\r\n", "\n").splitlines()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65_536)
-    except OSError:  # Linux's end of a terminal that nobody writes to.
-        return b""
-
-
 def test_result_of_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Path) -> None:
-    lines = on_a_terminal(*RUN, columns=80, cwd=tmp_path)
+    lines = _COLOURS.sub("", at_terminal(*RUN, columns=80, cwd=tmp_path)).splitlines()
     assert max(map(len, lines)) <= 80
     to_do = lines.index("What to do") if "What to do" in lines else len(lines) - 1
     # On any machine the table comes before the causes and their remedies.
@@ -66,7 +27,7 @@ def test_result_of_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Pat
     title, head, row, *_ = lines
     assert title == "embedded, 4 clients, 200/s asked for, 200ms warm-up, 1s measured"
     # The p95 is printed if the figures leave space.
-    heads = [each for each in head.split() if each != "p95"]
+    heads = [word for word in head.split() if word != "p95"]
     assert heads == ["Operation", "Size", "Rate/s", "p50", "p99", "Fails", "Limit"]
     assert row.split()[:2] == ["lookup", "100"]
     assert lines[-1] == "More: add --out FILE for a report; --paper-tables adds the papers' tables"

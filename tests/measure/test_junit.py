@@ -4,8 +4,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from msgspec import structs
-from msgspec.structs import replace
 
 from sitebench.counts.durations import Durations
 from sitebench.errors import EXIT_MISSED, ObjectiveMissed
@@ -23,6 +21,7 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from sitebench.verdict.warning import PointWarning, WarningKind
 from tests.measure.test_objective import measured
+from tests.support import points
 from tests.support.drains import Step, histogram
 from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec, a_tally
@@ -69,8 +68,7 @@ def parsed(judged: list[Judged]) -> ET.Element:
 
 
 def invalid(result: PointResult, said: str = "the load generator was the limit") -> PointResult:
-    verdict = structs.replace(result.verdict, bound="generator", valid=False, evidence=said)
-    return structs.replace(result, verdict=verdict)
+    return points.judged(result, bound="generator", valid=False, evidence=said)
 
 
 def figures(result: PointResult) -> dict[str, str]:
@@ -126,14 +124,11 @@ def test_case_contains_failures_and_figures_and_the_missed_objective(store: RunS
     lookup = parsed(judged(store)).findall("testsuite")[0]
     cases = {case.attrib["name"]: case for case in lookup.findall("testcase")}
     slow = cases["lookup at 2k, 64 clients"]
-    failure, out = slow.find("failure"), slow.findtext("system-out")
-    assert failure is not None
-    assert out is not None
+    [failure] = slow.findall("failure")
     assert "rate is 5,000/s (asked: rate>=5k)" in failure.attrib["message"]
     assert "p99 is not known" in failure.attrib["message"]
-    assert "latency_p99_us = n/a" in out
-    died = cases["lookup at 4k, 64 clients"].find("error")
-    assert died is not None
+    assert "latency_p99_us = n/a" in (slow.findtext("system-out") or "")
+    [died] = cases["lookup at 4k, 64 clients"].findall("error")
     assert (died.attrib["type"], died.text) == ("TargetDied", "it ended <so>")
     assert slow.attrib["time"] == "2.000"
 
@@ -159,16 +154,14 @@ def test_figures_are_suite_properties_named_by_case(store: RunStore) -> None:
 
 
 def test_lower_bounds_have_the_format_of_the_tables() -> None:
-    held = invalid(a_result())
-    held = structs.replace(held, verdict=replace(held.verdict, at_most_per_s=37_000.0))
+    held = points.judged(invalid(a_result()), at_most_per_s=37_000.0)
     assert "  10,000..37,000  " in shown(held)[2]
     found = figures(held)
     assert (found["ops_per_s"], found["at_most_per_s"]) == (">= 10000", "37000")
     assert (found["grade"], found["outcome"]) == ("at least", "invalid")
     assert "  >= 10,000  " in shown(invalid(a_result()))[2]
     assert "at_most_per_s" not in figures(invalid(a_result()))
-    unsettled = structs.replace(held.verdict, bound="unsettled", at_most_per_s=None)
-    found = figures(structs.replace(held, verdict=unsettled))
+    found = figures(points.judged(held, bound="unsettled", at_most_per_s=None))
     assert (found["ops_per_s"], found["grade"]) == ("10000", "not usable")
     assert (figures(a_result())["ops_per_s"], figures(a_result())["grade"]) == ("10000", "measured")
 
@@ -190,27 +183,23 @@ def test_percentile_among_unanswered_operations_is_a_lower_bound() -> None:
     for asked, tag, outcome in (("p99<1s", "failure", "missed"), ("p99<5s", "error", "unknown")):
         case = judge_result(seen, Objective.parse(asked))
         assert case.outcome == outcome
-        failure = parsed([case]).find(f".//{tag}")
-        assert failure is not None
+        [failure] = parsed([case]).findall(f".//{tag}")
         assert failure.attrib["message"] == f"p99 is >= 3 s (asked: {asked})"
 
 
 def test_latency_that_includes_waits_for_other_programs_is_an_upper_bound() -> None:
     noise = PointWarning(WarningKind.OTHERS_IN_LATENCY, "others", "end them")
-    seen = a_result(a_spec(rate=10_000))
-    seen = structs.replace(seen, verdict=replace(seen.verdict, warnings=(noise,)))
+    seen = points.judged(a_result(a_spec(rate=10_000)), warnings=(noise,))
     assert figures(seen)["latency_p99_us"].startswith("<= 50")
     assert "  <= 50 us  " in shown(seen)[2]
     assert shown(seen)[3] == "<=: waits for other programs are in it."
-    met = judge_result(seen, Objective.parse("p99<60us"))
-    assert met.outcome is Outcome.PASSED
+    assert judge_result(seen, Objective.parse("p99<60us")).outcome is Outcome.PASSED
     asked = Objective.parse("p99<40us")
     case = judge_result(seen, asked)
     assert case.outcome is Outcome.UNKNOWN
     root = parsed([case])
     assert root.find(".//failure") is None
-    error = root.find(".//error")
-    assert error is not None
+    [error] = root.findall(".//error")
     assert error.attrib["message"] == "p99 is <= 50 us (asked: p99<40us)"
     with pytest.raises(ObjectiveMissed, match=r"p99<40us unknown at 1 of 1 point") as caught:
         raise_if_missed([case], asked)
@@ -227,9 +216,7 @@ def test_latency_that_includes_waits_for_other_programs_is_an_upper_bound() -> N
 
 def test_characters_invalid_in_xml_are_replaced() -> None:
     spoilt = invalid(a_result(), "it said \x00\x1b[31m & <b>\ud800")
-    root = parsed([judge_result(spoilt, None)])
-    error = root.find(".//error")
-    assert error is not None
+    [error] = parsed([judge_result(spoilt, None)]).findall(".//error")
     assert error.text == "generator: it said \ufffd\ufffd[31m & <b>\ufffd"
 
 

@@ -1,13 +1,13 @@
 """`--stages`: a rate that rises and falls, and its results minute by minute."""
 
 import csv
+import itertools
 import math
 import os
 import re
 import shutil
 import signal
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -21,7 +21,7 @@ from sitebench.system.network import free_port
 from tests.measure.test_window_edge import ran_beside
 from tests.support.children import children
 from tests.support.cli import Ran, in_process
-from tests.support.relay import relayed
+from tests.support.relay import Changing, Way, losing, relayed
 from tests.support.runs import write_run
 from tests.support.workers import forked_workers
 
@@ -29,21 +29,16 @@ LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--users
 EVEN = (*LOAD, "--threads", 2, "--arrivals", "even")
 
 
-class _StandsStill:
-    """A relay that holds everything back for a time after some pieces, and then sends all of it."""
+def _standing_still(after: int, seconds: float) -> Way:
+    """Hold everything back for a time after some pieces, and then send all of it."""
+    way, numbers = Changing(), itertools.count(1)
 
-    def __init__(self, after: int, seconds: float) -> None:
-        self._after, self._seconds = after, seconds
-        self._seen, self._goes_on = 0, 0.0
-        self._lock = threading.Lock()
+    def forward(piece: bytes, client: socket.socket) -> None:
+        if next(numbers) == after:
+            way.now = losing(seconds)
+        way(piece, client)
 
-    def __call__(self, piece: bytes, client: socket.socket) -> None:
-        with self._lock:
-            self._seen += 1
-            if self._seen == self._after:
-                self._goes_on = time.monotonic() + self._seconds
-        time.sleep(max(0.0, self._goes_on - time.monotonic()))
-        client.sendall(piece)
+    return forward
 
 
 def held_up(point: dict[str, Any]) -> bool:
@@ -75,9 +70,9 @@ def assert_limited_by_no_load(point: dict[str, Any]) -> None:
 
 def test_operations_of_each_span_equal_the_integral_of_its_rate(tmp_path: Path) -> None:
     out = tmp_path / "staged.sitebench"
-    (point,) = in_process(
-        *EVEN, "--stages", "2s:400,2s:400,1s:0,1s:0,1s:200", "--json", "--out", out
-    ).objects
+    stages = "2s:400,2s:400,1s:0,1s:0,1s:200"
+    command = (*EVEN, "--stages", stages, "--json", "--out", out)
+    (point,) = in_process(*command).objects
     # 200 and 600 up, 800 each, 200 down, none, 100 up again.
     spans = point["spans"]
     assert [round(each["asked"]) for each in spans] == [100, 300, 400, 400, 200, 0, 100]
@@ -88,14 +83,14 @@ def test_operations_of_each_span_equal_the_integral_of_its_rate(tmp_path: Path) 
     assert point["settled"]["state"] == "staged"
     assert point["rate"] == pytest.approx(1_500 / 7)
     assert point["warmup_s"] == 0
-    assert point["spec"]["settings"]["stages"] == "2s:400,2s:400,1s:0,1s:0,1s:200"
+    assert point["spec"]["settings"]["stages"] == stages
 
     rows = in_process("export", out, "--what", "spans").out.splitlines()
     assert len(rows) == 1 + len(spans)
     assert "asked_per_s" in rows[0]
     page, text = tmp_path / "page.html", tmp_path / "page.md"
     figures = ("--figures", tmp_path / "figures")
-    assert in_process("report", out, "--out", page, "--markdown", text, *figures).code == 0
+    in_process("report", out, "--out", page, "--markdown", text, *figures).check(0)
     (drawn,) = (tmp_path / "figures").glob("stages-*.svg")
     assert all(f">{name}</text>" in drawn.read_text() for name in ("asked for", "p50", "max"))
     assert '<h2 id="stages-title">Stages</h2>' in page.read_text()
@@ -103,15 +98,12 @@ def test_operations_of_each_span_equal_the_integral_of_its_rate(tmp_path: Path) 
         "The load changed in stages: each minute has its figures below." in text.read_text()
     ) == point["valid"]
     assert "every 1s: the stages last less than three minutes" in text.read_text()
-    resumed = in_process(
-        *EVEN, "--stages", "2s:400,2s:400,1s:0,1s:0,1s:200", "--json", "--out", out
-    )
-    assert resumed.objects[0]["spans"] == spans
+    assert in_process(*command).objects[0]["spans"] == spans
 
 
 def test_delayed_operations_count_in_the_span_of_their_arrival() -> None:
     """Not in the span of the answer, seconds later; other spans have no such delays."""
-    way = _StandsStill(after=240, seconds=4.0)
+    way = _standing_still(after=240, seconds=4.0)
     with LdapDirectory(100, locales=("en_US",)) as directory, relayed(directory.port, way) as port:
         target = ("--target", f"ldap://127.0.0.1:{port}")
         (point,) = in_process(
@@ -270,30 +262,6 @@ def test_command_line_overrides_the_stages_of_a_scenario_file(tmp_path: Path) ->
     assert point["verdict"] != "staged"
 
 
-def test_compare_refuses_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mix.toml").write_text(SCENARIO)
-    monkeypatch.chdir(tmp_path)
-    command = "ils run mix.toml --entries 100 --locales en_US --threads {}"
-    ended = in_process(
-        "compare", 1, 2, "--interleave", command, "--repeats", 5, "--out", "o"
-    ).check(2, "the scenario file has stages")
-    assert "2/10" not in ended.err
-
-
-@pytest.mark.parametrize(
-    ("argv", "remedy"),
-    [
-        (("ils", "vary", "mix.toml", "--vary", "users=1,2"), "a --rate if a scenario file"),
-        (("ils", "peak", "mix.toml"), "for a scenario file with stages"),
-    ],
-)
-def test_remedy_names_the_file_of_stages(
-    argv: tuple[str, ...], remedy: str, tmp_path: Path
-) -> None:
-    (tmp_path / "mix.toml").write_text(SCENARIO)
-    in_process(*argv, cwd=tmp_path).check(2, remedy)
-
-
 USERS = SCENARIO.replace("users = 4\n", 'think = "4ms"\n').replace('arrivals = "even"\n', "")
 USERS = USERS.replace('"1s:200/s", "1s:200/s"', '"{0}s:8", "{0}s:8", "1ms:1", "{0}s:1"')
 
@@ -362,6 +330,7 @@ def test_sweep_over_clients_measures_stages_of_users_once() -> None:
 
 
 STAGES = ("--stages", "1s:100")
+INTERLEAVED = ("compare", "1", "2", "--repeats", "5", "--out", "o", "--interleave")
 
 
 @pytest.mark.parametrize(
@@ -374,10 +343,9 @@ STAGES = ("--stages", "1s:100")
         ((*LOAD, *STAGES, "--think", "1s"), "--think and --stages both set"),
         (("ils", "peak", "lookup", *STAGES), "peak chooses the rates itself"),
         (("ils", "vary", "lookup", *STAGES, "--vary", "users=1,2"), "not in `vary`"),
-        (
-            ("ils", "vary", "lookup", "--vary", "stages=1s:5"),
-            "stages have no constant rate to compare",
-        ),
+        (("ils", "vary", "lookup", "--vary", "stages=1s:5"), "no constant rate to compare"),
+        (("ils", "vary", "mix.toml", "--vary", "users=1,2"), "a --rate if a scenario file"),
+        (("ils", "peak", "mix.toml"), "for a scenario file with stages"),
         (("ils", "sweep", "--paper", *STAGES), "not in `--paper`"),
         (("web", "sweep", "--paper", *STAGES), "not in `--paper`"),
         (
@@ -390,18 +358,23 @@ STAGES = ("--stages", "1s:100")
         ((*LOAD, "--stages", "1s:5 users,1s:5"), "rates and users"),
         ((*LOAD, "--stages", "0s:5"), "shorter than 1 ms"),
         ((*LOAD, "--stages", "@nowhere.csv"), "cannot read the stages nowhere.csv"),
-        (
-            (*("compare", "A", "B", "--interleave"), "ils run lookup --target {} --stages 1s:5"),
-            "has --stages",
-        ),
+        ((*INTERLEAVED, "ils run lookup --target {} --stages 1s:5"), "has --stages"),
     ],
 )
-def test_options_that_exclude_stages_are_refused(argv: tuple[object, ...], said: str) -> None:
-    ended = in_process(*argv)
-    assert said in ended.err, ended.err
-    assert ended.code == 2
-    assert len(ended.err.strip().splitlines()) <= 2
-    assert not ended.out
+def test_options_that_exclude_stages_are_refused(
+    argv: tuple[object, ...], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mix.toml").write_text(SCENARIO)
+    ran = in_process(*argv, cwd=tmp_path).check(2, said)
+    assert len(ran.err.strip().splitlines()) <= 2
+    assert not ran.out
+
+
+def test_compare_refuses_a_file_of_stages_at_its_first_run(tmp_path: Path) -> None:
+    (tmp_path / "mix.toml").write_text(SCENARIO)
+    command = (*INTERLEAVED, "ils run mix.toml --entries 100 --locales en_US --threads {}")
+    ran = in_process(*command, cwd=tmp_path).check(2, "the scenario file has stages")
+    assert "2/10" not in ran.err
 
 
 def test_compare_and_plan_refuse_runs_in_stages(tmp_path: Path) -> None:
@@ -412,9 +385,8 @@ def test_compare_and_plan_refuse_runs_in_stages(tmp_path: Path) -> None:
 
 
 def test_run_file_without_stages_has_no_spans_to_export(tmp_path: Path) -> None:
-    ended = in_process("export", write_run(tmp_path / "without.sitebench"), "--what", "spans")
-    assert (ended.code, ended.out) == (2, "")
-    assert "has no point in stages" in ended.err
+    export = ("export", write_run(tmp_path / "without.sitebench"), "--what", "spans")
+    assert in_process(*export).check(2, "has no point in stages").out == ""
 
 
 def test_vary_refuses_stages_with_the_reason() -> None:

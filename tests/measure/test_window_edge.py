@@ -40,7 +40,7 @@ def even_lookups(
 ) -> tuple[object, ...]:
     """Return the command of lookups that are due at equal intervals."""
     return (
-        *("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}", "--json"),
+        *("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}", "--json", FLAG),
         *("--entries", 100, "--locales", "en_US", "--users", lanes, "--threads", 1),
         *("--rate", RATE, "--arrivals", "even"),
         *("--warmup", f"{warmup_s}s", "--measure", f"{measure_s}s"),
@@ -82,7 +82,7 @@ def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int,
         where = f"127.0.0.1:{free_port()}"
         made_by = forked_workers(folder, where) if workers else contextlib.nullcontext()
         by = ("--workers", workers, "--bind", where) if workers else ()
-        argv = (*even_lookups(port, LANES, MEASURE_S, 0.2), FLAG, *by)
+        argv = (*even_lookups(port, LANES, MEASURE_S, 0.2), *by)
 
         def stall(began: float) -> tuple[int, int]:
             over_s = began / 1e9 + MEASURE_S

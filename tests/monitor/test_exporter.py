@@ -62,8 +62,11 @@ def running() -> Iterator[Running]:
         yield exporter
 
 
+Readings = tuple[MachineSample, MachineSample, MachineSample]
+
+
 @pytest.fixture(scope="module")
-def readings(running: Running) -> tuple[MachineSample, MachineSample, MachineSample]:
+def readings(running: Running) -> Readings:
     """The exporter's figures between two readings of /proc."""
     own = MachineReader()
     return own.read(), read(running.url), own.read()
@@ -79,11 +82,9 @@ COUNTERS = (
 
 def between(before: Sequence[float], there: Sequence[float], after: Sequence[float]) -> bool:
     """Whether counters were read in this order; the exporter's text is rounded to 1e-9."""
-    assert len(before) == len(there) == len(after) > 0
-    return all(
-        low - 1e-6 <= seen <= high + 1e-6
-        for low, seen, high in zip(before, there, after, strict=True)
-    )
+    assert there
+    rows = zip(before, there, after, strict=True)
+    return all(low - 1e-6 <= seen <= high + 1e-6 for low, seen, high in rows)
 
 
 def _counters(sample: MachineSample) -> list[float]:
@@ -96,9 +97,7 @@ def _counters(sample: MachineSample) -> list[float]:
     ]
 
 
-def test_exporter_counters_lie_between_two_readings_of_proc(
-    readings: tuple[MachineSample, MachineSample, MachineSample],
-) -> None:
+def test_exporter_counters_lie_between_two_readings_of_proc(readings: Readings) -> None:
     before, there, after = readings
     assert len(there.cores) == os.cpu_count()
     assert between(_counters(before), _counters(there), _counters(after))
@@ -107,9 +106,7 @@ def test_exporter_counters_lie_between_two_readings_of_proc(
     assert there.network.sockets.keys() == before.network.sockets.keys()
 
 
-def test_exporter_has_the_disks_and_interfaces_of_this_machine(
-    readings: tuple[MachineSample, MachineSample, MachineSample],
-) -> None:
+def test_exporter_has_the_disks_and_interfaces_of_this_machine(readings: Readings) -> None:
     before, there, after = readings
     for name, disk in there.disks.items():
         first, last = before.disks[name], after.disks[name]

@@ -1,7 +1,7 @@
 """`sitebench ils serve` and `ps serve`, started and ended by another program."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from tests.support.cli import SITEBENCH
@@ -11,10 +11,15 @@ GREETING = 3
 
 
 @contextmanager
-def serving(suite: str, *argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
-    """Yield a running server of a suite and its first lines; it is ended by a signal."""
+def serving(
+    suite: str, *argv: str, before: Sequence[str] = ()
+) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """Yield a running server of a suite and its first lines; it is ended by a signal.
+
+    Its command begins with `before`.
+    """
     with subprocess.Popen(
-        [*SITEBENCH, suite, "serve", "--port", "0", *argv],
+        [*before, *SITEBENCH, suite, "serve", "--port", "0", *argv],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tests.support.locusts import Locust
 from tests.support.waiting import eventually
@@ -37,6 +38,15 @@ class UiAddress:
         """Return a request of a client that knows the token."""
         named = {name.replace("_", "-"): value for name, value in more.items()}
         return urllib.request.Request(f"{self.base}{path}", data, {**self.headers, **named})
+
+    def answer(self, path: str, data: bytes | None = None, **more: str) -> tuple[int, Any, str]:
+        """Return status, headers and text of the answer to such a request."""
+        try:
+            reply = urllib.request.urlopen(self.request(path, data, **more), timeout=30)
+        except urllib.error.HTTPError as error:
+            reply = error
+        with reply:
+            return reply.status, reply.headers, reply.read().decode(errors="replace")
 
 
 def printed(process: subprocess.Popen[str] | Locust, said: Callable[[], str]) -> UiAddress:

@@ -77,6 +77,12 @@ class WebPage:
         """Press a button; of several with this name the last, which is in front."""
         assert self.sees(PRESS, button), button
 
+    def start(self, user_class: str, **fields: str) -> None:
+        """Start a test from the form."""
+        self.choose(user_class)
+        self.fill(**fields)
+        self.press("Start")
+
     def tab(self, name: str) -> None:
         assert self.sees(TAB, name), name
 

@@ -1,6 +1,7 @@
 import contextlib
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -40,6 +41,15 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "echo_child.py").write_text(ECHO)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
     return "echo_child"
+
+
+@contextlib.contextmanager
+def running(module: str, folder: Path, **request: str) -> Iterator[Child]:
+    child = Child(module, {"leaves": str(folder / "left"), **request})
+    try:
+        yield child
+    finally:
+        child.stop()
 
 
 def gone(pid: int) -> bool:
@@ -86,19 +96,15 @@ def test_child_ends_with_its_parent_however_the_parent_ends(module: str, tmp_pat
 
 
 def test_child_answers_every_request(module: str, tmp_path: Path) -> None:
-    child = Child(module, {"leaves": str(tmp_path / "left")})
-    try:
+    with running(module, tmp_path) as child:
         assert [child.ask() for _ in range(3)] == [{"asked": 0}, {"asked": 1}, {"asked": 2}]
-    finally:
-        child.stop()
 
 
 def test_late_answer_of_a_child_is_discarded(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     until = tmp_path / "until"
-    child = Child(module, {"leaves": str(tmp_path / "left"), "until": str(until)})
-    try:
+    with running(module, tmp_path, until=str(until)) as child:
         with monkeypatch.context() as patience:
             patience.setattr("sitebench.system.child.ANSWER_S", 0.05)
             for _ in range(2):
@@ -106,17 +112,12 @@ def test_late_answer_of_a_child_is_discarded(
                     child.ask()
         until.touch()
         assert [child.ask() for _ in range(2)] == [{"asked": 2}, {"asked": 3}]
-    finally:
-        child.stop()
 
 
 def test_child_that_fails_to_answer_ends(module: str, tmp_path: Path) -> None:
-    child = Child(module, {"leaves": str(tmp_path / "left")})
-    try:
-        with pytest.raises(MeasurementFailed, match="ended before it answered"):
-            [child.ask() for _ in range(11)]
-    finally:
-        child.stop()
+    ended = pytest.raises(MeasurementFailed, match="ended before it answered")
+    with running(module, tmp_path) as child, ended:
+        [child.ask() for _ in range(11)]
 
 
 def test_errors_survive_serialisation_between_processes() -> None:

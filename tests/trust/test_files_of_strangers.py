@@ -3,8 +3,6 @@
 import contextlib
 import csv
 import json
-import os
-import pty
 import shutil
 import signal
 import sqlite3
@@ -24,6 +22,7 @@ from sitebench.system.network import free_port
 from tests.report import made
 from tests.support.browser import Browser, browsing
 from tests.support.cli import Ran, in_process
+from tests.support.terminal import at_terminal
 from tests.support.waiting import eventually, left_s
 
 SCRIPT = "<script>document.title = 'ran'</script>"
@@ -52,9 +51,8 @@ def written(path: Path, target: str) -> Path:
         missing = made.spec("refresh")
         store.begin(missing)
         store.fail(missing.key, {"kind": SCRIPT, "message": MARKUP, "remedy": FORMULA})
-    with contextlib.closing(sqlite3.connect(path)) as database:
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE samples SET what = ? WHERE what = 'runnable'", (SCRIPT,))
-        database.commit()
     return path
 
 
@@ -63,7 +61,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("of a stranger") / "own"
     folder.mkdir()
     run = written(folder / "a.sitebench", MARKUP)
-    with contextlib.closing(sqlite3.connect(run)) as database:
+    with contextlib.closing(sqlite3.connect(run)) as database, database:
         for column, text in (("result", '"evidence": "'), ("error", '"message": "')):
             change = f"UPDATE points SET {column} = replace({column}, ?, ?)"
             assert database.execute(change, (text, text + ESCAPE)).rowcount > 0
@@ -71,7 +69,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for end in ("</script>", "url=a>"):
             change = "UPDATE manifest SET value = replace(value, ?, ?) WHERE instr(value, ?)"
             assert database.execute(change, (end, end + ESCAPE, end)).rowcount > 0
-        database.commit()
     return run
 
 
@@ -142,24 +139,12 @@ def test_hostile_run_file_sends_no_terminal_escapes(ran: dict[str, Ran]) -> None
 def test_terminal_export_is_escaped(table: str, asked: tuple[str, ...], tmp_path: Path) -> None:
     name = {"samples": "what"}.get(table, "step")
     run = made.write(tmp_path / "run.sitebench")
-    with contextlib.closing(sqlite3.connect(run)) as database:
+    with contextlib.closing(sqlite3.connect(run)) as database, database:
         database.execute(f"UPDATE {table} SET {name} = {name} || ?", ("\x1b[31m\x9b7m",))
-        database.commit()
-    argv = [sys.executable, "-m", "sitebench.cli.main", "export", str(run), *asked]
-    screen, terminal = pty.openpty()
-    with (
-        os.fdopen(screen, "rb", buffering=0) as seen,
-        subprocess.Popen(argv, stdout=terminal) as process,
-    ):
-        os.close(terminal)
-        shown = b""
-        with contextlib.suppress(OSError):  # The end of a terminal that nobody has open any more.
-            while part := seen.read(1 << 16):
-                shown += part
-        assert process.wait(left_s()) == 0
-    assert b"\\x1b[31m\\x9b7m" in shown
-    assert b"\x1b" not in shown
-    assert "\x9b".encode() not in shown
+    shown = at_terminal("export", str(run), *asked, cwd=tmp_path)
+    assert "\\x1b[31m\\x9b7m" in shown
+    assert "\x1b" not in shown
+    assert "\x9b" not in shown
     file = tmp_path / "file"
     assert in_process("export", str(run), *asked, "--out", str(file)).code == 0
     assert "\x1b[31m" in file.read_text(encoding="utf-8")
@@ -212,7 +197,7 @@ def test_unknown_operation_name_of_a_run_file_is_refused(
     name: str, field: str, tmp_path: Path
 ) -> None:
     run = made.write(tmp_path / "run.sitebench")
-    with contextlib.closing(sqlite3.connect(run)) as database:
+    with contextlib.closing(sqlite3.connect(run)) as database, database:
         rows = database.execute("SELECT id, spec, result FROM points").fetchall()
         for point, spec, result in rows:
             values = [json.dumps(json.loads(spec) | {field: name})]
@@ -222,7 +207,6 @@ def test_unknown_operation_name_of_a_run_file_is_refused(
                 values.append(json.dumps(found))
             columns = ", ".join(f"{c} = ?" for c in ("spec", "result")[: len(values)])
             database.execute(f"UPDATE points SET {columns} WHERE id = ?", (*values, point))
-        database.commit()
     for argv in commands(run).values():
         done = in_process(*argv)
         assert (done.code, done.out) == (2, "")
@@ -241,9 +225,8 @@ def test_unknown_operation_name_of_a_run_file_is_refused(
 )
 def test_run_file_with_triggers_is_refused(active: str, tmp_path: Path) -> None:
     run = made.write(tmp_path / "run.sitebench")
-    with contextlib.closing(sqlite3.connect(run)) as database:
+    with contextlib.closing(sqlite3.connect(run)) as database, database:
         database.execute(active)
-        database.commit()
     for argv in (
         ("export", str(run)),
         ("ils", "run", "lookup", "--entries", "10", "--measure", "100ms", "--out", str(run)),
@@ -285,9 +268,8 @@ CHANGES = {
 )
 def test_impossible_values_are_shown_or_refused(table: str, change: str, tmp_path: Path) -> None:
     run = made.write(tmp_path / "run.sitebench")
-    with contextlib.closing(sqlite3.connect(run)) as database:
+    with contextlib.closing(sqlite3.connect(run)) as database, database:
         assert database.execute(f"UPDATE {table} SET {change}").rowcount > 0
-        database.commit()
     page = ("report", str(run), "--out", str(tmp_path / "page.html"))
     for argv in (page, ("plan", "ils", str(run)), ("export", str(run), "--format", "hlog")):
         done = in_process(*argv)

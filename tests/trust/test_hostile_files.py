@@ -67,23 +67,7 @@ def damaged_by(*changes: st.SearchStrategy[Any]) -> Callable[[Property], Propert
 
 
 places = st.floats(0, 1, exclude_max=True)
-PUNCTUATION = (
-    '"',
-    "'",
-    '"' * 3,
-    "[[",
-    "]]",
-    "{",
-    "}",
-    "=",
-    ".",
-    ",",
-    "#",
-    "\n",
-    "\x00",
-    "é",
-    "\ufeff",
-)
+PUNCTUATION = ('"', "'", '"' * 3, "[[", "]]", *"{}=.,#\n\x00é\ufeff")
 WORDS = ("{visitor.id}", "{env.HOME}", "\\u0000", "operation", "get", "weight", "expect")
 WHOLE = Path(__file__).parents[2] / "examples" / "flask_site" / "site.toml"
 VALUES = ("-1", "1e999", "true", "[]", "{}", "9" * 20, "0x", "1979-05-27")
@@ -165,11 +149,8 @@ def test_run_file_with_wrong_values_is_read_or_refused(
     path = tmp_path / "damaged.sitebench"
     path.write_bytes(whole.read_bytes())
     with contextlib.closing(sqlite3.connect(path)) as database:
-        tables = [
-            row[0]
-            for row in database.execute("select name from sqlite_master where type = 'table'")
-        ]
-        table = data.draw(st.sampled_from(tables))
+        tables = database.execute("select name from sqlite_master where type = 'table'").fetchall()
+        (table,) = data.draw(st.sampled_from(tables))
         columns = [row[1] for row in database.execute(f"pragma table_info({table})")]
         if columns:
             column = data.draw(st.sampled_from(columns))

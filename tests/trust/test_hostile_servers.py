@@ -273,6 +273,10 @@ def test_probing_a_hostile_server_is_bounded_in_time_and_memory(half: str, tmp_p
         said, remedy = each.err.splitlines()
         assert said.startswith("sitebench: ")
         assert remedy.startswith("  ")
+        if "now and then" in name:
+            assert "does not answer as " in said
+            assert said.endswith("longer than 10 s")
+            assert remedy.startswith("  check host and port")
 
 
 @pytest.mark.parametrize("half", TURNING)

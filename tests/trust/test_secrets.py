@@ -2,17 +2,12 @@
 
 import base64
 import contextlib
-import http.cookiejar
-import json
 import os
 import secrets
 import sqlite3
 import subprocess
 import sys
-import urllib.parse
-import urllib.request
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -24,6 +19,7 @@ from sitebench.scenario.script import from_text, read
 from sitebench.system.secret import address
 from tests.support.cli import in_process
 from tests.support.locusts import run_locust
+from tests.support.screen import Screen
 from tests.support.waiting import eventually
 from tests.support.web_page import web_ui
 from tests.system.test_child import gone
@@ -140,23 +136,14 @@ def test_passwords_are_not_in_the_environment_of_other_processes(searched: Searc
 
 def test_debug_output_has_no_password(searched: Searched, password_file: str) -> None:
     known = ("--bind-dn", ADMIN, "--password-file", password_file)
-    talk = (
-        "--loglevel",
-        "DEBUG",
-        "--logfile",
-        "locust.log",
-        "--csv",
-        "said",
-        "--html",
-        "said.html",
-    )
+    log = ("--loglevel", "DEBUG", "--logfile", "locust.log", "--csv", "said", "--html", "said.html")
     with administered(searched, *PEOPLE, "--admin-password-file", password_file) as url:
         for more in ((), ("--client", "ldap3"), ("--base", "o=Nowhere")):
             ran = run_locust(
                 "--headless",
                 *("-f", str(SUITE.locustfile_path())),
                 *("-u", "2", "--think", "20ms", "--warmup", "0s", "--measure", "1s"),
-                *("--target", url, *known, *PEOPLE, *talk, *more),
+                *("--target", url, *known, *PEOPLE, *log, *more),
                 *("--out", "run.sitebench", "LookupUser"),
                 cwd=searched.folder,
                 env=searched.environment(),
@@ -246,13 +233,9 @@ def test_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
     assert searched.traces() == []
 
 
-def test_token_of_the_environment_is_sent_by_a_scenario() -> None:
-    os.environ["SITEBENCH_TEST_TOKEN"] = "s3cret"
-    try:
-        scenario = from_text("file", SCENARIO.replace("SITE_TOKEN", "SITEBENCH_TEST_TOKEN"))
-        assert scenario.spec(WorkerSlot())["env"] == {"SITEBENCH_TEST_TOKEN": "s3cret"}
-    finally:
-        del os.environ["SITEBENCH_TEST_TOKEN"]
+def test_token_of_the_environment_is_sent_by_a_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SITE_TOKEN", "s3cret")
+    assert from_text("file", SCENARIO).spec(WorkerSlot())["env"] == {"SITE_TOKEN": "s3cret"}
 
 
 def test_environment_variables_of_a_scenario_are_announced(tmp_path: Path) -> None:
@@ -366,30 +349,6 @@ PAGES = (
 )
 
 
-class Visitor:
-    """A client with cookies."""
-
-    def __init__(self, root: str) -> None:
-        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        self._opener, self._root = urllib.request.build_opener(jar), root
-
-    def get(self, path: str, **form: str) -> bytes:
-        """Return a page; the arguments are sent as a form."""
-        data = urllib.parse.urlencode(form).encode() if form else None
-        with self._opener.open(f"{self._root}{path}", data, timeout=60) as answer:
-            content: bytes = answer.read()
-            return content
-
-    def live(self) -> Any:
-        """Return the data of the live page."""
-        return json.loads(self.get("/sitebench/live.json"))
-
-    def looked_up(self) -> bool:
-        """Return whether lookups have been made."""
-        steps = self.live()["steps"]
-        return any(int(row["count"]) for row in steps if row["step"] == "lookup")
-
-
 def test_web_pages_contain_no_password(
     searched: Searched, password_file: str, tmp_path: Path
 ) -> None:
@@ -405,14 +364,12 @@ def test_web_pages_contain_no_password(
         words = [*known, *given]
         opened = web_ui(searched.folder, "ils", *words, output=searched.heard, forked=False, **told)
         with opened as (_, root):
-            visitor = Visitor(root.base)
-            visitor.get("/sitebench/login", username="ann", password=word)
-            form = {"user_count": "2", "spawn_rate": "2", "user_classes": "LookupUser"}
-            assert json.loads(visitor.get("/swarm", **form))["success"]
-            assert eventually(visitor.looked_up)
-            visitor.get("/stop", now="yes")
-            assert eventually(lambda: not visitor.live()["busy"])
+            screen = Screen(root)
+            screen.read("/sitebench/login", {"username": "ann", "password": word})
+            screen.start("LookupUser", 2)
+            screen.until_done("lookup", 1)
+            screen.post("/stop")
+            assert eventually(lambda: not screen.live()["busy"])
             for page in PAGES:
-                content = visitor.get(page)
-                (searched.folder / f"page{page.replace('/', '_')}").write_bytes(content)
+                (searched.folder / f"page{page.replace('/', '_')}").write_bytes(screen.read(page))
     assert searched.traces() == []

@@ -1,5 +1,6 @@
 """The dependencies of the native engine, checked against deny.toml without a tool or network."""
 
+import ast
 import json
 import re
 import subprocess
@@ -20,32 +21,20 @@ LOCKS = ("native/Cargo.lock", "native/fuzz/libfuzzer/Cargo.lock")
 
 
 def allowed(expression: str) -> bool:
-    """Return whether allowed licences satisfy a licence expression (SPDX)."""
+    """Return whether allowed licences satisfy a licence expression (SPDX).
+
+    Its operators bind as those of Python.
+    """
     tokens = re.findall(r"[()]|[^\s()]+(?: WITH [^\s()]+)?", expression.replace("/", " OR "))
+    words = {"(": "(", ")": ")", "AND": "and", "OR": "or"}
+    terms = (words.get(token, str(token in ALLOWED)) for token in tokens)
 
-    def either() -> bool:
-        found = both()
-        while tokens and tokens[0] == "OR":
-            tokens.pop(0)
-            found = both() or found
-        return found
+    def holds(node: ast.expr) -> bool:
+        if isinstance(node, ast.BoolOp):
+            return (any if isinstance(node.op, ast.Or) else all)(map(holds, node.values))
+        return bool(ast.literal_eval(node))
 
-    def both() -> bool:
-        found = one()
-        while tokens and tokens[0] == "AND":
-            tokens.pop(0)
-            found = one() and found
-        return found
-
-    def one() -> bool:
-        token = tokens.pop(0)
-        if token != "(":
-            return token in ALLOWED
-        found = either()
-        tokens.pop(0)
-        return found
-
-    return either()
+    return holds(ast.parse(" ".join(terms), mode="eval").body)
 
 
 @pytest.mark.parametrize(

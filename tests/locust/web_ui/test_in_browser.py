@@ -133,9 +133,7 @@ def test_page_opens_with_the_live_view_and_tells_at_once_that_a_test_stops(page:
     assert page.browser.run("return document.title") == "sitebench"
     after = "return getComputedStyle(document.querySelector('header a'), '::after').content"
     assert page.browser.run(after) == '"sitebench"'
-    page.choose("LookupUser")
-    page.fill(entries="1k", userCount="2", spawnRate="2")
-    page.press("Start")
+    page.start("LookupUser", entries="1k", userCount="2", spawnRate="2")
     assert page.sees(LIVE + "return page?.getElementById('word')?.textContent === 'measuring'")
     tabs = page.browser.run(TABS)
     assert [text for text, _ in tabs[:2]] == ["Live", "Statistics"]
@@ -189,14 +187,12 @@ def test_fields_added_to_the_form_of_locust_have_headings_and_plain_names(unused
 
 
 def test_last_stage_of_rates_or_users_ends_the_test(page: WebPage, tmp_path: Path) -> None:
-    page.choose("LookupUser")
-    page.fill(entries="1k", userCount="4", spawnRate="4", rate="", stages="1s:100,2s:300")
-    page.press("Start")
+    page.start(
+        "LookupUser", entries="1k", userCount="4", spawnRate="4", rate="", stages="1s:100,2s:300"
+    )
     assert eventually(lambda: len(ended(page)) == 1)
     page.press("New")
-    page.choose("LookupUser")
-    page.fill(stages="1s:2 users,2s:6 users", think="10ms")
-    page.press("Start")
+    page.start("LookupUser", stages="1s:2 users,2s:6 users", think="10ms")
     assert eventually(lambda: len(ended(page)) == 2), page.get("/sitebench/live.json")
     assert [each["error"] for each in ended(page)] == [None, None]
     assert "stages 1s:100, 2s:300" in ended(page)[0]["title"]
@@ -224,9 +220,7 @@ def ended(page: WebPage) -> list[dict[str, Any]]:
 
 def test_two_tests_can_be_run_from_the_form_to_the_report(page: WebPage, tmp_path: Path) -> None:
     screen = Screen(page.root)
-    page.choose("LookupUser")
-    page.fill(userCount="4", spawnRate="4", entries="10k", keys="zipfian")
-    page.press("Start")
+    page.start("LookupUser", userCount="4", spawnRate="4", entries="10k", keys="zipfian")
     page.tab("Live")
     assert moves(page), "not: charts move"
     lookups_shown = eventually(lambda: any(figure(row[2]) > 1_000 for row in table(page, "micros")))
@@ -247,9 +241,7 @@ def test_two_tests_can_be_run_from_the_form_to_the_report(page: WebPage, tmp_pat
     lookups = totals_at_end(screen)
 
     page.press("New")
-    page.choose("ConnectUser")
-    page.fill(userCount="4", spawnRate="4", entries="100k")
-    page.press("Start")
+    page.start("ConnectUser", userCount="4", spawnRate="4", entries="100k")
     screen.until_done("connect", 100)
     page.press("Stop")
     connects = totals_at_end(screen)
@@ -293,9 +285,7 @@ def test_late_answer_from_before_the_start_does_not_reopen_the_form(page: WebPag
     try:
         page.open()
         assert page.sees("return Boolean(window.release)")
-        page.choose("LookupUser")
-        page.fill(entries="1k", userCount="2", spawnRate="2")
-        page.press("Start")
+        page.start("LookupUser", entries="1k", userCount="2", spawnRate="2")
         page.tab("Live")
         browser.run("window.release()")
         back = "return document.body.innerText.includes('Start new load test')"

@@ -28,8 +28,12 @@ def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> source.Dra
     return Drain(end - SECOND // 2, end, (step,), lanes=8)
 
 
-def test_live_view_has_rates_of_counted_steps_and_bytes_of_all_steps() -> None:
-    live = LiveView(COUNTS)
+@pytest.fixture
+def live() -> LiveView:
+    return LiveView(COUNTS)
+
+
+def test_live_view_has_rates_of_counted_steps_and_bytes_of_all_steps(live: LiveView) -> None:
     live.add_drain(Phase.MEASURE, lookups(500, 0.5, failed=20))
     (moment,) = live.moments
     assert (moment.per_s, moment.failed_per_s, moment.lanes) == (960, 40, 8)
@@ -37,8 +41,7 @@ def test_live_view_has_rates_of_counted_steps_and_bytes_of_all_steps() -> None:
     assert moment.p50_us == pytest.approx(50, rel=0.01)
 
 
-def test_percentiles_cover_five_seconds_and_need_enough_samples() -> None:
-    live = LiveView(COUNTS)
+def test_percentiles_cover_five_seconds_and_need_enough_samples(live: LiveView) -> None:
     for n in range(40):
         live.add_drain(Phase.MEASURE, lookups(30, 0.5 * n, us=10 if n < 20 else 90))
     assert live.moments[5].p50_us is None
@@ -46,11 +49,10 @@ def test_percentiles_cover_five_seconds_and_need_enough_samples() -> None:
     assert live.moments[39].p50_us == pytest.approx(90, rel=0.01)
 
 
-def test_unanswered_operation_counts_with_its_waiting_time() -> None:
+def test_unanswered_operation_counts_with_its_waiting_time(live: LiveView) -> None:
     answered, waited = histogram(*[50_000] * 150), histogram(*[SECOND] * 150)
     step = Step("lookup", "lookup", 300, {"timeout": 150}, service=answered, censored=waited)
     drain = Drain(0, SECOND, (step,), lanes=8)
-    live = LiveView(COUNTS)
     live.windows = Windows(Monitor(None), on_drain=live.add_drain)
     live.windows.enter_phase(replace(drain, steps=()), Phase.MEASURE)
     live.windows.absorb(drain)
@@ -77,8 +79,7 @@ def test_operation_of_several_steps_has_rate_and_latency() -> None:
     assert moment.max_us == pytest.approx(30, rel=0.01)
 
 
-def test_drain_too_short_for_a_rate_adds_no_point_to_the_live_view() -> None:
-    live = LiveView(COUNTS)
+def test_drain_too_short_for_a_rate_adds_no_point_to_the_live_view(live: LiveView) -> None:
     live.add_drain(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))
     assert not live.moments
 
@@ -88,8 +89,7 @@ def a_sample(cpu_s: float, *, target: bool = True) -> Sample:
     return Sample(process if target else None, process, MachineSample(cpu_s, (), 4_000_000_000))
 
 
-def test_resources_are_rates_of_counters_and_values_of_gauges() -> None:
-    live = LiveView(COUNTS)
+def test_resources_are_rates_of_counters_and_values_of_gauges(live: LiveView) -> None:
     live.add_sample(0, a_sample(1.0))
     live.add_sample(2 * SECOND, a_sample(2.5))
     (load,) = live.loads
@@ -100,8 +100,7 @@ def test_resources_are_rates_of_counters_and_values_of_gauges() -> None:
     assert rows["machine", "Available memory"] == "4 GB"
 
 
-def test_used_cores_are_never_negative() -> None:
-    live = LiveView(COUNTS)
+def test_used_cores_are_never_negative(live: LiveView) -> None:
     live.add_sample(0, a_sample(2.0))
     live.add_sample(SECOND, a_sample(1.5))
     (load,) = live.loads
@@ -109,16 +108,14 @@ def test_used_cores_are_never_negative() -> None:
     assert {row.now for row in live.resources if row.what == "CPU"} == {"0.00 cores"}
 
 
-def test_resources_of_a_remote_target_are_absent_and_not_zero() -> None:
-    live = LiveView(COUNTS)
+def test_resources_of_a_remote_target_are_absent_and_not_zero(live: LiveView) -> None:
     live.add_sample(0, a_sample(1.0, target=False))
     live.add_sample(SECOND, a_sample(2.0, target=False))
     assert live.loads[0].target_cores is None
     assert "target" not in {row.who for row in live.resources}
 
 
-def test_decreasing_stolen_time_does_not_make_cpu_use_negative() -> None:
-    live = LiveView(COUNTS)
+def test_decreasing_stolen_time_does_not_make_cpu_use_negative(live: LiveView) -> None:
     for at_s, stolen_s in enumerate((9.0, 1.0, 1.5)):
         core = CoreSample(0.0, 0.0, 0.0, 0.0, stolen_s, 0.0)
         sample = replace(a_sample(1.0), machine=MachineSample(at_s, (core,), 4_000_000_000))
@@ -126,9 +123,8 @@ def test_decreasing_stolen_time_does_not_make_cpu_use_negative() -> None:
     assert [load.busy_cores for load in live.loads] == [0.0, 0.5]
 
 
-def test_displayed_core_is_at_most_fully_busy() -> None:
+def test_displayed_core_is_at_most_fully_busy(live: LiveView) -> None:
     """The kernel counts ticks, another clock counts seconds: here each second has 20 ms more."""
-    live = LiveView(COUNTS)
     for at_s in (0, 1):
         core = CoreSample(1.02 * at_s, 0.0, 0.0, 0.0, 0.0, 0.0)
         machine = MachineSample(at_s, (core, core), 4_000_000_000)

@@ -6,8 +6,6 @@ that took a docroot's name read files of its owner.
 
 import socket
 import threading
-import urllib.error
-import urllib.request
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -25,12 +23,8 @@ SECRET = "OWNERS-CLOUD-KEY"
 def posted(root: UiAddress, **fields: str) -> tuple[int, str]:
     """Begin a test as a page does; return status and answer."""
     form = urlencode({"user_count": "1", "spawn_rate": "1", **fields}).encode()
-    try:
-        with urllib.request.urlopen(root.request("/swarm", form), timeout=30) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
+    status, _, text = root.answer("/swarm", form)
+    return status, text
 
 
 def listening(process: psutil.Process) -> set[int]:

@@ -9,7 +9,7 @@ import pytest
 
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.system.network import free_port
-from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, Headless, counting_directory
+from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, counting_directory
 from tests.support.in_locust import in_locust
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
@@ -143,20 +143,6 @@ def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> N
         assert point.status == "failed"
         screen.run("LookupUser", "lookup", 100)
         assert [each["error"] is None for each in screen.live()["tests"]] == [False, True]
-
-
-def test_headless_test_with_option_out_writes_a_run_file(
-    headless: Headless, counting: Counting, tmp_path: Path
-) -> None:
-    kept = tmp_path / "kept"
-    window = ("--rate", "200", "--warmup", "0s", "--measure", "1s")
-    ran = headless("-u", "4", "-r", "4", *window, "--out", str(kept), "AddUser").check(
-        0, f"run file: {kept}"
-    )
-    (point,) = points(kept)
-    assert point.status == "done"
-    assert total(recorded(kept, point), "add") == ran.counts["add", "add"]
-    assert ran.counts["add", "add"] == counting.since()["adds"]
 
 
 SESSION = """

@@ -92,12 +92,16 @@ def test_sweep_over_clients_prints_its_peak_in_a_sentence() -> None:
     assert "no knee up to 16 clients" not in peak.said
 
 
-def test_invalid_point_is_not_a_peak() -> None:
-    spoilt = [
-        result if result.spec.users < 8 else with_bound(result, Bound.UNSETTLED)
+def bounded_sweep(bound: Bound, least_users: int = 8) -> list[PointResult]:
+    """Return the sweep with this bound of all points with many clients."""
+    return [
+        result if result.spec.users < least_users else with_bound(result, bound)
         for result in sweep()
     ]
-    peak = tables.clients_peak(series(spoilt), None)
+
+
+def test_invalid_point_is_not_a_peak() -> None:
+    peak = tables.clients_peak(series(bounded_sweep(Bound.UNSETTLED)), None)
     assert peak.rate == 5_000.0
     assert "the point with 16 clients is not usable" in peak.said
     none = [judged(r, valid=False) for r in sweep()]
@@ -123,17 +127,12 @@ def test_point_with_many_failures_is_not_a_peak_and_its_share_is_printed() -> No
 
 
 def test_peak_beside_other_programs_is_a_lower_bound() -> None:
-    found = [with_bound(result, Bound.OTHERS) for result in sweep()]
-    said = tables.clients_peak(series(found), None).said
+    said = tables.clients_peak(series(bounded_sweep(Bound.OTHERS, 0)), None).said
     assert said.endswith("at least 10,000/s, with 8 clients; other programs had the cores.")
 
 
 def test_rate_limited_by_the_generator_is_a_lower_bound_of_the_peak() -> None:
-    found = [
-        result if result.spec.users < 8 else with_bound(result, Bound.GENERATOR)
-        for result in sweep()
-    ]
-    peak = tables.clients_peak(series(found), None)
+    peak = tables.clients_peak(series(bounded_sweep(Bound.GENERATOR)), None)
     assert peak.rate == 20_000.0 / 2
     assert (
         peak.said

@@ -16,32 +16,20 @@ def closed(clients: int, service_us: float = 100.0, parallel: int = 8) -> Spot:
 LOADS = (2, 4, 8, 14, 28, 56, 112)
 
 
-def test_knee_of_the_curve_is_where_queueing_begins() -> None:
-    found = knee([closed(clients) for clients in LOADS])
-    assert found is not None
-    assert found.load == 8
-
-
-def test_target_serving_one_request_at_a_time_has_its_knee_at_the_first_load() -> None:
-    found = knee([closed(clients, parallel=1) for clients in LOADS])
-    assert found is not None
-    assert found.load == 2
-
-
-def test_knee_beyond_the_measured_loads_is_not_reported() -> None:
-    assert knee([closed(clients, parallel=200) for clients in LOADS]) is None
-
-
-def test_two_loads_have_no_knee() -> None:
-    assert knee([closed(2), closed(28)]) is None
-
-
-def test_invalid_points_do_not_affect_the_knee() -> None:
-    curve = [closed(clients) for clients in LOADS]
-    spoilt = [replace(spot, valid=spot.load != 8) for spot in curve]
-    found = knee(spoilt)
-    assert found is not None
-    assert found.load == 14
+@pytest.mark.parametrize(
+    ("curve", "load"),
+    [
+        ([closed(clients) for clients in LOADS], 8),
+        ([closed(clients, parallel=1) for clients in LOADS], 2),
+        ([closed(clients, parallel=200) for clients in LOADS], None),
+        ([closed(2), closed(28)], None),
+        ([replace(closed(clients), valid=clients != 8) for clients in LOADS], 14),
+    ],
+    ids=["in the middle", "at the first load", "beyond the loads", "two loads", "invalid points"],
+)
+def test_knee_of_the_curve_is_where_queueing_begins(curve: list[Spot], load: int | None) -> None:
+    spot = knee(curve)
+    assert (None if spot is None else spot.load) == load
 
 
 def test_repeats_of_a_load_are_one_spot_at_their_medians() -> None:

@@ -1,5 +1,0 @@
-"""A browser, and a directory that counts its requests."""
-
-from tests.locustfiles.conftest import counting, headless
-
-__all__ = ["counting", "headless"]
