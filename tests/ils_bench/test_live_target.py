@@ -1,7 +1,6 @@
 """Directories of the user: filled as far as needed, restored afterwards, also after a crash."""
 
 import json
-import re
 import signal
 import socket
 import subprocess
@@ -205,25 +204,6 @@ def test_people_of_a_crashed_run_are_removed(
     monkeypatch.setattr(tempfile, "tempdir", None)
     live.ils("run", "lookup", "--entries", "10", *SHORT).check(0)
     assert not left.exists()
-
-
-@pytest.mark.parametrize(
-    ("operation", "entries"),
-    [("add", "300"), ("lookup", "200k")],
-    ids=["while it measures", "while it adds those it needs"],
-)
-def test_ctrl_c_removes_the_added_people(live: Live, operation: str, entries: str) -> None:
-    argv = ["ils", "run", operation, "--target", live.url, "--entries", entries, FLAG]
-    argv += ["--measure", "10m", *LOCALES]
-    with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        assert eventually(lambda: live.people >= 2_000)
-        process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
-        assert process.wait(left_s()) == 130
-    assert live.people == 0
-    assert not list(journal.entries())
-    assert re.search(rf"^removed [0-9,]+ people of this run from {live.url}$", said, re.MULTILINE)
 
 
 REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import threading
@@ -77,16 +76,6 @@ def test_suggested_run_command_works(own: bool, tmp_path: Path) -> None:
         ran = in_process(*argv, *load)
     assert program == "sitebench"
     assert ran.code == 0, (lines, ran.err)
-
-
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_serve_ends_cleanly_on_a_signal(ending: signal.Signals) -> None:
-    with serving("ils", *LOCALES, "--entries", "5") as (process, lines):
-        process.send_signal(ending)
-        assert process.wait(left_s()) == 0
-        host, port = address(lines).removeprefix("ldap://").split(":")
-        with pytest.raises(ConnectionRefusedError):
-            socket.create_connection((host, int(port)), 1)
 
 
 def test_ldif_file_is_served_below_its_suffix(tmp_path: Path) -> None:
