@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from ldap3 import (
@@ -11,9 +11,6 @@ from ldap3 import (
     MODIFY_DELETE,
     MODIFY_INCREMENT,
     MODIFY_REPLACE,
-    ObjectDef,
-    Reader,
-    Writer,
 )
 from ldap3.core.exceptions import LDAPAttributeError, LDAPObjectClassError
 from ldap3.utils.dn import escape_rdn
@@ -274,22 +271,6 @@ def test_refresh_response_contains_the_time_to_live(client: Any, scratch: str) -
     assert client.result["responseValue"] == bytes.fromhex("30048102012c")
     client.search(dn, "(objectClass=*)", BASE, attributes=["entryTtl"])
     assert 295 <= client.entries[0].entryTtl.value <= 300
-
-
-def test_reader_and_writer_cursors_follow_the_schema(client: Any, people: str) -> None:
-    # The cursors are without types in ldap3's stubs.
-    reader_of, writer_of = cast("Any", Reader), cast("Any", Writer)
-    described = ObjectDef(["inetOrgPerson"], client)
-    reader = reader_of(client, described, people, "sn: Number*")
-    assert len(reader.search()) == 10
-    writer = writer_of.from_cursor(reader)
-    writer[0].description = "through a cursor"
-    assert writer[0].entry_commit_changes()
-    assert client.search(people, "(description=through*)")
-    new = writer_of(client, described).new(f"cn=Cursor,{people}")
-    new.sn = "Cursor"
-    assert new.entry_commit_changes()
-    assert client.search(f"cn=Cursor,{people}", "(objectClass=*)", BASE)
 
 
 def test_one_connection_handles_200_outstanding_requests(

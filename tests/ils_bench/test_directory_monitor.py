@@ -141,12 +141,6 @@ def test_point_stores_the_monitor_counters_of_slapd() -> None:
     assert all(gap["missing"] < gap["asked"] for gap in point["resources"]["gaps"])
 
 
-def test_missing_exporter_is_refused_before_measuring() -> None:
-    in_process(*RUN, "--target", "embedded", "--monitor", "127.0.0.1:1").check(
-        2, "--monitor: http://127.0.0.1:1/metrics cannot be read", "refused"
-    )
-
-
 # Facts about a directory in the manifest: version and configuration, if the directory shows them.
 
 

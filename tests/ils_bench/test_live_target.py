@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -183,27 +182,6 @@ def test_seeding_adds_the_missing_base(live: Live) -> None:
     emptied = ("ils", "clean", "--seeded", "--target", f"{live.url}/{base[1]}", "--entries", "10")
     assert in_process(*emptied, *LOCALES).code == 0
     assert live.people == 2
-
-
-def test_people_of_a_crashed_run_are_removed(
-    live: Live, own_temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    argv = ["ils", "run", "add", "--target", live.url, "--entries", "300", "--measure", "10m"]
-    with subprocess.Popen([*SITEBENCH, *argv, *LOCALES], stderr=subprocess.DEVNULL) as process:
-        assert eventually(lambda: live.people >= 2_000)
-        killed(process)
-    assert live.people >= 2_000
-    # A killed process exists for a moment longer.
-    assert eventually(lambda: all(each.is_abandoned for each in journal.entries()))
-    in_process("ils", "clean").check(0)
-    assert live.people == 0
-    assert not list(journal.entries())
-    assert "nothing to clean up" in in_process("ils", "clean").err
-    # The killed run could not remove its own run file; the next measurement does.
-    (left,) = own_temporary.iterdir()
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    live.ils("run", "lookup", "--entries", "10", *SHORT).check(0)
-    assert not left.exists()
 
 
 REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))

@@ -71,21 +71,6 @@ def test_closed_pipe_ends_seed_quietly() -> None:
     assert (done.stdout, done.stderr) == ("dn: o=Intranet\n", "")
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_ldif_file_is_continued(tmp_path: Path, how: signal.Signals) -> None:
-    for attempt in range(5):  # On a busy machine it may be over before it is ended.
-        path, part = tmp_path / f"{attempt}.ldif", tmp_path / f"{attempt}.ldif.part"
-        asked = ("seed", "--to", str(path), "--entries", "100k", *PEOPLE)
-        if ended := killed(*asked, when=part, how=how):
-            break
-    assert ended != 0
-    assert part.exists()
-    assert not path.exists()
-    assert digest(in_process("ils", *asked)) == digest_of(100_000)
-    assert digest(ils("verify", str(path), "--entries", "100k")) == digest_of(100_000)
-    assert not part.exists()
-
-
 def test_verify_names_missing_and_different_people(tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     ils("seed", "--to", str(path), "--entries", "300")
