@@ -49,6 +49,16 @@ def test_command_line_has_the_defaults_of_the_definition() -> None:
     assert through_click() == Example()
 
 
+def test_explicitly_set_default_is_recorded_as_set() -> None:
+    for argv, measure_s, explicit in (
+        ((), 10.0, False),
+        (("--measure", "10s"), 10.0, True),
+        (("-d", "2s"), 2.0, True),
+    ):
+        chosen = through_click(*argv)
+        assert (chosen.measure, chosen.is_set("measure")) == (measure_s, explicit)
+
+
 def test_command_line_and_locust_parse_values_alike() -> None:
     argv = ["--rate", "2k", "--warmup", "500ms", "--measure", "1m", "--keys", "zipfian"]
     argv += ["--verify", "full", "--quiet", "--locales", "de_DE,ja_JP", "--threads", "2"]

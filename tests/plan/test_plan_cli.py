@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl  # type: ignore[import-untyped]
+import pytest
 from msgspec.structs import replace
 
 from sitebench.monitor.use import InterfaceUse
@@ -20,6 +21,11 @@ def planned(*argv: str) -> dict[str, Any]:
     ran = in_process("plan", *argv, "--json").check(0)
     found: dict[str, Any] = json.loads(ran.out)
     return found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(a_run(tmp_path_factory.mktemp("plan") / "run.sitebench"))
 
 
 def a_run(path: Path, rate: float | None = None, cards: Sequence[InterfaceUse] = ()) -> Path:
@@ -66,26 +72,24 @@ def test_plan_of_the_directory_prints_its_answer_beside_that_of_the_paper() -> N
         assert text in ran.out
 
 
-def test_run_provides_the_rates_of_both_suites(tmp_path: Path) -> None:
-    run = a_run(tmp_path / "run.sitebench")
-    ils = planned("ils", str(run), "--community", "200k", "--headroom", "30%")
+def test_run_provides_the_rates_of_both_suites(run: str) -> None:
+    ils = planned("ils", run, "--community", "200k", "--headroom", "30%")
     assert ils["machine"] == "embedded"
     assert ils["size"] == 10_000
     assert ils["answers"]["machines"] == 1
-    ps = planned("ps", str(run), "--active", "2%")
+    ps = planned("ps", run, "--active", "2%")
     assert ps["values"]["pages_per_s"] == 400.0
     assert ps["answers"] == {"simultaneous": 10_000, "community": 500_000}
 
 
-def test_run_can_be_planned_with_an_objective_that_its_rates_met(tmp_path: Path) -> None:
-    run = str(a_run(tmp_path / "run.sitebench", rate=4_000))
-    met = planned("ils", run, "--objective", "p50<5ms")
+def test_run_can_be_planned_with_an_objective_that_its_rates_met(run: str, tmp_path: Path) -> None:
+    scheduled = str(a_run(tmp_path / "run.sitebench", rate=4_000))
+    met = planned("ils", scheduled, "--objective", "p50<5ms")
     assert met["values"]["queue_limit"] == 1
     # Only this line of the plan names its objective.
     assert "each operation met p50<5ms when measured alone" in met["doubts"][-1]
-    in_process("plan", "ils", run, "--objective", "p50<5us").check(2, "met the objective")
-    closed = str(a_run(tmp_path / "closed.sitebench"))
-    in_process("plan", "ils", closed, "--objective", "p50<5ms").check(
+    in_process("plan", "ils", scheduled, "--objective", "p50<5us").check(2, "met the objective")
+    in_process("plan", "ils", run, "--objective", "p50<5ms").check(
         2, "sitebench ils peak connect --objective 'p50<5ms', with the run's --target"
     )
 
@@ -147,8 +151,7 @@ def test_network_line_is_that_of_the_busiest_monitored_card(tmp_path: Path) -> N
         assert network["values"]["line_bits_per_s"] == bits_per_s
 
 
-def test_plan_of_the_directory_lists_people_online_or_all_people(tmp_path: Path) -> None:
-    run = str(a_run(tmp_path / "run.sitebench"))
+def test_plan_of_the_directory_lists_people_online_or_all_people(run: str) -> None:
     online = in_process("plan", "ils", run, "--community", "100k").out
     assert "those online: 4,000 of 100,000" in online
     refused = in_process("plan", "ils", run, "--community", "100k", "--lists", "all")
@@ -157,14 +160,12 @@ def test_plan_of_the_directory_lists_people_online_or_all_people(tmp_path: Path)
     assert "directory would have 15,000 people" in whole
 
 
-def test_workbook_has_sheets_of_measured_suites_the_machine_and_its_number(tmp_path: Path) -> None:
-    run, book = a_run(tmp_path / "run.sitebench"), tmp_path / "plan.xlsx"
-    argv = ("plan", "ils", str(run), "--community", "100k", "--xlsx", str(book))
-    assert in_process(*argv).code == 0
+def test_workbook_has_sheets_of_measured_suites_and_the_machine(run: str, tmp_path: Path) -> None:
+    book = tmp_path / "plan.xlsx"
+    in_process("plan", "ils", run, "--community", "100k", "--xlsx", book).check(0)
     sheets = openpyxl.load_workbook(book, data_only=True)
-    names = {name.split()[0] for name in sheets.sheetnames}
-    assert names == {"Directory", "Personalized", "Notes"}
+    assert {name.split()[0] for name in sheets.sheetnames} == {"Directory", "Personalized", "Notes"}
     sheet = sheets["Directory"]
     assert "A fine processor, 2 cores" in sheet["A2"].value
-    assert str(tmp_path) not in sheet["A2"].value
+    assert run not in sheet["A2"].value
     assert (sheet["B3"].value, sheet["C3"].value) == ("Machines needed for the community below", 1)

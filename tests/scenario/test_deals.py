@@ -12,16 +12,14 @@ ROWS = 400
 ONCE = f"""
 base = "{BASE}"
 
-[data.person]
-file = "accounts.csv"
-deal = "once"
+data.person = {{ file = "accounts.csv", deal = "once" }}
 
 [[operation]]
+name = "look"
 step = [
   {{ search = "(uid={{person.uid}})", expect.entries = 1 }},
   {{ think = "5ms", distribution = "constant" }},
 ]
-name = "look"
 """
 """With 4 users, more than half a second: 100 passes of at least 5 ms."""
 LOAD = ("--users", "4", "--threads", "2", "--warmup", "0s", "--json")

@@ -660,8 +660,7 @@ def test_shipped_file_runs_with_user_supplied_people(place: Place) -> None:
 
 
 LOOK = """
-[data.person]
-people = "seeded"
+data.person.people = "seeded"
 
 [[operation]]
 name = "look"

@@ -16,8 +16,7 @@ from tests.support.cli import in_process
 MIX = """
 base = "{base}"
 
-[data.person]
-file = "accounts.csv"
+data.person.file = "accounts.csv"
 
 [[operation]]
 weight = 90

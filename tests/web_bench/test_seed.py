@@ -56,6 +56,11 @@ def seeding(spec: dict[str, Any], docroot: Path, pause_s: float = 0.0) -> "subpr
     )
 
 
+def read_reports(process: "subprocess.Popen[str]", count: int) -> list[int]:
+    assert process.stdout is not None
+    return [int(process.stdout.readline()) for _ in range(count)]
+
+
 def assert_whole(docroot: Path) -> None:
     files, found = file_set(MANY), contents(docroot)
     assert all(found[files.path(i)[1:]] == files.content(i) for i in range(files.count))
@@ -93,8 +98,7 @@ def test_killed_seeding_is_continued(tmp_path: Path) -> None:
     for reports in (1, 2, 3, 5, 8, 12):
         # Longer than the interval between two reports, so each file or piece is reported.
         with seeding(MANY, killed, 0.101) as process:
-            assert process.stdout is not None
-            reported += [int(process.stdout.readline()) for _ in range(reports)]
+            reported += read_reports(process, reports)
             process.kill()
         assert process.returncode == -signal.SIGKILL
         assert expected["many.manifest"].startswith(manifest.read_bytes())
@@ -102,8 +106,7 @@ def test_killed_seeding_is_continued(tmp_path: Path) -> None:
     assert {2_000 + 65_536, 2_000 + 300_000} <= {*reported}
     for after_s in (0.005, 0.01, 0.02, 0.04, 0.08):
         with seeding(MANY, killed) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
+            read_reports(process, 1)
             time.sleep(after_s)
             process.kill()
         assert expected["many.manifest"].startswith(manifest.read_bytes())
@@ -113,8 +116,7 @@ def test_killed_seeding_is_continued(tmp_path: Path) -> None:
 
 def test_seeding_continues_after_ctrl_c(tmp_path: Path) -> None:
     with seeding(MANY, tmp_path, 0.101) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+        read_reports(process, 1)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=left_s())
     assert err.splitlines()[-1].startswith("KeyboardInterrupt")

@@ -1,6 +1,5 @@
 """Servers of a file set: right ones and faulty ones."""
 
-import threading
 import time
 from pathlib import Path
 
@@ -124,6 +123,10 @@ def hanging_up(handler: Handler, content: bytes) -> None:
     handler.close_connection = True
 
 
+def silent(handler: Handler, content: bytes) -> None:
+    handler.server.over.wait(30)
+
+
 def nonsense(handler: Handler, content: bytes) -> None:
     handler.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")
     handler.close_connection = True
@@ -200,26 +203,21 @@ def test_verify_stops_waiting_for_a_missing_answer(
     docroot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verifying, "ANSWER_S", 3.0)
-    over = threading.Event()
-    with failing(docroot, {LARGE: lambda _handler, _content: over.wait(30)}) as server:
+    with failing(docroot, {LARGE: silent}) as server:
         found = verify(SPEC, server.url)
-        over.set()
     (difference,) = found.differences
     assert str(difference) == f"{LARGE}: timeout, no answer within 3 s"
 
 
 def test_exception_of_the_progress_callback_ends_verify_at_once(docroot: Path) -> None:
-    over = threading.Event()
-
     def interrupted(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    with failing(docroot, dict.fromkeys(PATHS, lambda _handler, _content: over.wait(30))) as server:
+    with failing(docroot, dict.fromkeys(PATHS, silent)) as server:
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             verify(SPEC, server.url, interrupted)
         assert time.monotonic() - began < 10
-        over.set()
 
 
 def test_stopped_server_ends_verify(docroot: Path) -> None:
