@@ -2,7 +2,7 @@
 
 use crate::common::{Attributes, Client, Entry, Search, filter, serve_suffix};
 use directory::Running;
-use wire::ldap::{ResultCode, Scope, filter_text};
+use wire::ldap::{ResultCode, filter_text};
 
 const SUFFIX: &str = "dc=example,dc=com";
 const BASE: &str = "ou=people,dc=example,dc=com";
@@ -83,19 +83,15 @@ fn the_entry(client: &mut Client, filter_of: &str, attributes: &[&str]) -> Entry
 
 #[test]
 fn the_root_dse_identifies_an_active_directory() {
-    let root = |client: &mut Client, attributes: &[&str]| {
-        let search = Search { base: "", scope: Scope::Base, attributes, ..Search::default() };
-        client.search(&search).0.remove(0)
-    };
     let requested = &["defaultNamingContext", "supportedCapabilities"][..];
     let (_directory, mut client) = serve("ad");
     for attributes in [requested, &["+"]] {
-        let root = root(&mut client, attributes);
+        let root = client.read("", attributes).unwrap();
         assert_eq!(root.values("defaultNamingContext"), [SUFFIX]);
         assert!(root.values("supportedCapabilities").contains(&"1.2.840.113556.1.4.800"));
     }
     let (_directory, mut client) = serve("person");
-    assert!(root(&mut client, requested).names().is_empty());
+    assert!(client.read("", requested).unwrap().names().is_empty());
 }
 
 #[test]

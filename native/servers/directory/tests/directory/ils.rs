@@ -106,14 +106,10 @@ fn an_ils_user_registers_announces_an_application_and_unregisters() {
 #[test]
 fn a_user_has_two_names_and_is_returned_under_the_requested_name() {
     let (_directory, mut client, _) = registered();
-    let mut dn = |base| {
-        let filter = filter(|out| f::write_present(out, b"cn"));
-        let search = Search { base, scope: Scope::Base, filter, ..Search::default() };
-        client.search(&search).0.pop().map(|entry| entry.dn)
-    };
-    assert_eq!(dn(ANN).as_deref(), Some(ANN));
-    assert_eq!(dn("cn=ann@example.com,objectClass=RTPerson").as_deref(), Some(ANN));
-    assert_eq!(dn(STORED).as_deref(), Some(STORED));
+    let mut dn = |base| client.read(base, &[]).unwrap().dn;
+    assert_eq!(dn(ANN), ANN);
+    assert_eq!(dn("cn=ann@example.com,objectClass=RTPerson"), ANN);
+    assert_eq!(dn(STORED), STORED);
     assert_eq!(client.compare(ANN, "location", "oslo"), ResultCode::COMPARE_TRUE);
     assert_eq!(client.compare(STORED, "location", "oslo"), ResultCode::COMPARE_TRUE);
     assert_eq!(client.delete(STORED).code, ResultCode::SUCCESS);
@@ -128,23 +124,17 @@ fn a_percent_sign_lists_all_users_in_any_scope() {
     assert_eq!(find(&mut client, "ou=Dynamic,o=Intranet", "%", None).len(), 2);
     assert_eq!(find(&mut client, "objectClass=rtPerson", "bob%", None).len(), 1);
     // A search for the container itself still works.
-    let container = Search { base: "ou=Dynamic,o=Intranet", scope: Scope::Base, ..Search::default() };
-    let (entries, _) = client.search(&container);
-    assert_eq!((entries.len(), entries[0].dn.as_str()), (1, "ou=Dynamic,o=Intranet"));
+    let container = "ou=Dynamic,o=Intranet";
+    assert_eq!(client.read(container, &[]).unwrap().dn, container);
 }
 
 #[test]
 fn returned_attributes_have_the_requested_names_and_order() {
     let (_directory, mut client, _) = registered();
-    let search = Search {
-        base: ANN,
-        scope: Scope::Base,
-        attributes: &["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"],
-        ..Search::default()
-    };
-    let (entries, _) = client.search(&search);
-    assert_eq!(entries[0].names(), ["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"]);
-    assert_eq!(entries[0].values("SIPADDRESS"), ["1613317642"]);
+    let attributes = ["sFlags", "SIPADDRESS", "rfc822mailbox", "surname"];
+    let entry = client.read(ANN, &attributes).unwrap();
+    assert_eq!(entry.names(), attributes);
+    assert_eq!(entry.values("SIPADDRESS"), ["1613317642"]);
 }
 
 #[test]
@@ -184,19 +174,16 @@ fn a_search_with_a_wildcard_refreshes_no_user() {
 }
 
 fn entry_ttl(client: &mut Client) -> u32 {
-    let search = Search { base: STORED, scope: Scope::Base, attributes: &["entryTtl"], ..Search::default() };
-    client.search(&search).0[0].values("entryTtl")[0].parse().unwrap()
+    client.read(STORED, &["entryTtl"]).unwrap().values("entryTtl")[0].parse().unwrap()
 }
 
 #[test]
 fn the_ttl_is_in_seconds_as_entry_ttl_and_in_minutes_as_sttl() {
     let (_directory, mut client, ahead) = registered();
     let minutes = |client: &mut Client| {
-        let attributes = &["cn", "sTTL"];
-        let (entries, _) =
-            client.search(&Search { base: ANN, scope: Scope::Base, attributes, ..Search::default() });
-        assert_eq!(entries[0].names(), attributes);
-        entries[0].values("sTTL")[0].to_owned()
+        let entry = client.read(ANN, &["cn", "sTTL"]).unwrap();
+        assert_eq!(entry.names(), ["cn", "sTTL"]);
+        entry.values("sTTL")[0].to_owned()
     };
     assert!((595..=600).contains(&entry_ttl(&mut client)));
     assert_eq!(minutes(&mut client), "10");
@@ -225,9 +212,6 @@ fn dynamic_entries_are_refreshed_in_every_profile() {
     let (_directory, mut client, ahead) = serve("{}");
     let ann = "cn=Ann,o=Intranet";
     assert_eq!(client.add(ann, DYNAMIC).code, ResultCode::SUCCESS);
-    let exists = |client: &mut Client| {
-        client.search(&Search { base: ann, scope: Scope::Base, ..Search::default() }).0.len() == 1
-    };
     ahead.advance(Duration::from_secs(50));
     let value = filter(|out| write_refresh_value(out, ann.as_bytes(), 90));
     let answer = client.extended(oid::REFRESH, Some(&value));
@@ -236,9 +220,9 @@ fn dynamic_entries_are_refreshed_in_every_profile() {
     let mut fields = Reader::new(&response).sequence().unwrap();
     assert_eq!(fields.integer(tag::context(1)), Ok(90));
     ahead.advance(Duration::from_secs(88));
-    assert!(exists(&mut client));
+    assert!(client.read(ann, &[]).is_some());
     ahead.advance(Duration::from_secs(3));
-    assert!(!exists(&mut client));
+    assert!(client.read(ann, &[]).is_none());
     let late = client.extended(oid::REFRESH, Some(&value));
     assert_eq!(late.code, ResultCode::NO_SUCH_OBJECT);
 }

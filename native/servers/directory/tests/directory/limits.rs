@@ -3,8 +3,9 @@
 use crate::common::{Client, Search, eventually, filter, lookup, person, serve, start};
 use directory::Running;
 use wire::ber::{self, tag};
-use wire::ldap::filter::{Extensible, Piece, write_equality, write_extensible, write_not, write_or};
-use wire::ldap::filter::{write_present, write_substrings};
+use wire::ldap::filter::{
+    Extensible, Piece, write_equality, write_extensible, write_not, write_or, write_present, write_substrings,
+};
 use wire::ldap::request::{write_bind, write_delete};
 use wire::ldap::{ResultCode, oid, op};
 

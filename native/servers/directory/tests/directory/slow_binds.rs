@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, Message, Search, crowd, eventually, lookup, password_change, search_for_all};
-use crate::common::{serve, trusting};
+use crate::common::{
+    Client, Message, Search, crowd, eventually, lookup, password_change, search_for_all, serve_ann, trusting,
+};
 use directory::Running;
 use hashes::Hash;
 use rustix::process::setpriority_process;
@@ -21,13 +22,6 @@ const LONG: &str = "argon2:8m:3";
 fn stored(hash: &str) -> String {
     let value = hash.parse::<Hash>().unwrap().value(PASSWORD.as_bytes(), [7; 16]).unwrap();
     String::from_utf8(value).unwrap()
-}
-
-fn with_ann(json: &str, passwords: &[&str]) -> (Running, Client) {
-    let (directory, mut client) = serve(json);
-    let added = client.add_person_with("Ann", &[("userPassword", passwords)]);
-    assert_eq!(added.code, ResultCode::SUCCESS);
-    (directory, client)
 }
 
 /// The number of threads that hash passwords.
@@ -58,7 +52,7 @@ fn is_ann<S: Read + Write>(client: &mut Client<S>) {
 fn each_kind_of_hash_accepts_its_password() {
     for hash in ["crypt:1000", "pbkdf2-sha256:1000", "pbkdf2-sha512:1000", "argon2:64k"] {
         let value = stored(hash);
-        let (_directory, mut client) = with_ann("{}", &[&value]);
+        let (_directory, mut client) = serve_ann("{}", &[&value]);
         for (password, code) in [
             (PASSWORD, ResultCode::SUCCESS),
             ("Pw1-secreT", ResultCode::INVALID_CREDENTIALS),
@@ -74,7 +68,7 @@ fn each_kind_of_hash_accepts_its_password() {
 #[test]
 fn one_matching_password_of_several_suffices() {
     let (quick, slow) = ("other", stored("pbkdf2-sha256:1000"));
-    let (_directory, mut client) = with_ann("{}", &[quick, &stored("argon2:64k"), &slow]);
+    let (_directory, mut client) = serve_ann("{}", &[quick, &stored("argon2:64k"), &slow]);
     for (password, code) in [
         (quick, ResultCode::SUCCESS),
         (PASSWORD, ResultCode::SUCCESS),
@@ -86,7 +80,7 @@ fn one_matching_password_of_several_suffices() {
 
 #[test]
 fn a_slow_bind_delays_only_later_requests_of_its_client() {
-    let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
+    let (directory, mut other) = serve_ann("{}", &[&stored(LONG)]);
     let mut client = Client::connect(directory.addr());
     client.send(&bind_then_who_am_i());
     // Alone on its processor, a lookup takes a thousandth of the time of the hash.
@@ -98,7 +92,7 @@ fn a_slow_bind_delays_only_later_requests_of_its_client() {
 
 #[test]
 fn requests_behind_a_bind_in_the_same_tls_record_are_answered() {
-    let (directory, mut plain) = with_ann(r#"{"tls": {"start": true}}"#, &[&stored("argon2:1m:1")]);
+    let (directory, mut plain) = serve_ann(r#"{"tls": {"start": true}}"#, &[&stored("argon2:1m:1")]);
     let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
     client.send(&bind_then_who_am_i());
     is_ann(&mut client);
@@ -115,7 +109,7 @@ fn requests_behind_a_bind_in_the_same_tls_record_are_answered() {
 
 #[test]
 fn an_old_password_with_a_slow_hash_is_checked_before_the_password_changes() {
-    let (_directory, mut client) = with_ann("{}", &[&stored("argon2:1m:1")]);
+    let (_directory, mut client) = serve_ann("{}", &[&stored("argon2:1m:1")]);
     client.bind(ANN, PASSWORD);
     assert_eq!(
         client.change_password(None, Some("wrong"), Some("new")).code,
@@ -138,7 +132,7 @@ fn an_old_password_with_a_slow_hash_is_checked_before_the_password_changes() {
 fn a_password_that_changes_while_it_is_checked_is_refused() {
     // The hash takes longer than the change does, even on a busy machine.
     let value = stored("argon2:32m:3");
-    let (directory, mut other) = with_ann("{}", &[&value]);
+    let (directory, mut other) = serve_ann("{}", &[&value]);
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
     let change = password_change(None, Some(PASSWORD), Some("stolen"));
@@ -204,7 +198,7 @@ fn send_many_binds(directory: &Running) -> Vec<Client> {
 /// If the slot were not freed, the last client would wait for the hashes of all disconnected clients.
 #[test]
 fn a_client_that_disconnects_frees_its_hashing_slot() {
-    let (directory, mut last) = with_ann("{}", &[&stored(LONG)]);
+    let (directory, mut last) = serve_ann("{}", &[&stored(LONG)]);
     let begun = Instant::now();
     assert_eq!(last.bind(ANN, PASSWORD).code, ResultCode::SUCCESS);
     let one = begun.elapsed();
@@ -236,14 +230,14 @@ fn answered_first(directory: &Running, name: &str, address: u8, other: &mut Clie
 
 #[test]
 fn client_addresses_take_turns_at_hashing() {
-    let (directory, mut other) = with_ann("{}", &[&stored(LONG)]);
+    let (directory, mut other) = serve_ann("{}", &[&stored(LONG)]);
     let answered = answered_first(&directory, ANN, 2, &mut other);
     assert!(answered < 4, "{answered} of 6");
 }
 
 #[test]
 fn a_short_login_overtakes_the_longest_logins_of_its_address() {
-    let (directory, mut other) = with_ann("{}", &[&stored("argon2:2m:1")]);
+    let (directory, mut other) = serve_ann("{}", &[&stored("argon2:2m:1")]);
     let bob = "cn=Bob,ou=Dynamic,o=Intranet";
     let added = other.add_person_with("Bob", &[("userPassword", &[&stored("argon2:8m:6")])]);
     assert_eq!(added.code, ResultCode::SUCCESS);
@@ -268,7 +262,7 @@ fn a_hash_beyond_the_limits_accepts_no_password() {
         stored("pbkdf2-sha512:1").replace("}1$", "}4294967295$"),
         crypt,
     ] {
-        let (_directory, mut client) = with_ann("{}", &[&hostile]);
+        let (_directory, mut client) = serve_ann("{}", &[&hostile]);
         let begun = Instant::now();
         assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS, "{hostile}");
         assert!(begun.elapsed() < Duration::from_secs(2), "{hostile} was begun");
@@ -281,13 +275,13 @@ fn a_hash_beyond_the_limits_accepts_no_password() {
         .collect();
     let mut values: Vec<_> = several.iter().map(String::as_str).collect();
     values.push(&good);
-    let (_directory, mut client) = with_ann("{}", &values);
+    let (_directory, mut client) = serve_ann("{}", &values);
     assert_eq!(client.bind(ANN, PASSWORD).code, ResultCode::INVALID_CREDENTIALS, "the sixth was tried");
 }
 
 #[test]
 fn a_server_that_stops_does_not_wait_for_queued_hashes() {
-    let (directory, mut first) = with_ann("{}", &[&stored(LONG)]);
+    let (directory, mut first) = serve_ann("{}", &[&stored(LONG)]);
     let begun = Instant::now();
     first.bind(ANN, PASSWORD);
     let one = begun.elapsed();
@@ -304,7 +298,7 @@ fn a_server_that_stops_does_not_wait_for_queued_hashes() {
 /// lookup by its whole duration.
 #[test]
 fn slow_binds_delay_lookups_no_more_than_threads_that_only_hash() {
-    let (directory, mut client) = with_ann("{}", &[&stored(LONG)]);
+    let (directory, mut client) = serve_ann("{}", &[&stored(LONG)]);
     let threads = hashing_threads();
     let stop = AtomicBool::new(false);
     let (reference, beside) = thread::scope(|scope| {

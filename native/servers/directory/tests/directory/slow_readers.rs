@@ -6,8 +6,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, ENTRIES, Search, crowd, eventually, lookup};
-use crate::common::{memory_kib, search_for_all, serve, trusting};
+use crate::common::{
+    Client, ENTRIES, Search, crowd, eventually, lookup, memory_kib, search_for_all, serve, trusting,
+};
 use crate::own_process::in_own_process;
 use directory::Running;
 use wire::ldap::ResultCode;

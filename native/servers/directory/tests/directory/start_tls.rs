@@ -4,11 +4,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::common::{Client, Message, Search, eventually, search_for_all};
-use crate::common::{serve, serve_people, serve_suffix, start, trusting};
+use crate::common::{
+    Client, Message, Search, eventually, search_for_all, serve, serve_people, serve_suffix, start, trusting,
+};
 use directory::Running;
 use tls::{Fault, Stream};
-use wire::ldap::{ResultCode, Scope, oid, request};
+use wire::ldap::{ResultCode, oid, request};
 
 const OFFERED: &str = r#"{"tls": {"start": true}}"#;
 const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 300}}"#;
@@ -119,20 +120,13 @@ fn a_directory_that_requires_client_certificates_refuses_cleartext_requests() {
         assert_eq!(answer.code, ResultCode::CONFIDENTIALITY_REQUIRED, "{answer:?}");
     }
     assert_eq!(client.compare("o=Intranet", "o", "Intranet"), ResultCode::CONFIDENTIALITY_REQUIRED);
-    let root = Search { base: "", scope: Scope::Base, ..Search::default() };
-    assert_eq!(client.search(&root).0.len(), 1, "how to go on stands in the root DSE");
+    assert!(client.read("", &[]).is_some(), "the root DSE says how to go on");
     assert_eq!(client.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
 }
 
 fn mechanisms<S: Read + Write>(client: &mut Client<S>) -> Vec<String> {
-    let root = Search {
-        base: "",
-        scope: Scope::Base,
-        attributes: &["supportedSASLMechanisms"],
-        ..Search::default()
-    };
-    let (entries, _) = client.search(&root);
-    entries[0].values("supportedSASLMechanisms").into_iter().map(str::to_owned).collect()
+    let root = client.read("", &["supportedSASLMechanisms"]).unwrap();
+    root.values("supportedSASLMechanisms").into_iter().map(str::to_owned).collect()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::{Client, Search, config, lookup, serve_suffix, start};
 use people::{Pools, Population};
 use tempfile::NamedTempFile;
-use wire::ldap::{ResultCode, Scope};
+use wire::ldap::ResultCode;
 
 fn refusal(json: &str) -> String {
     match directory::start(config(json), None) {
@@ -99,14 +99,8 @@ fn types_and_classes_of_a_schema_file_are_published() {
          objectclass ( 1.3.6.1.4.1.99999.2 NAME 'badged' SUP top AUXILIARY MUST badgeNumber )\n",
     );
     let (_directory, mut client) = serve_suffix(&json);
-    let search = Search {
-        base: "cn=Subschema",
-        scope: Scope::Base,
-        attributes: &["attributeTypes"],
-        ..Search::default()
-    };
-    let published = client.search(&search).0[0].values("attributeTypes").concat();
-    assert!(published.contains("'badgeNumber'"));
+    let subschema = client.read("cn=Subschema", &["attributeTypes"]).unwrap();
+    assert!(subschema.values("attributeTypes").concat().contains("'badgeNumber'"));
     std::fs::write(file.path(), "objectclass ( 1.2.3 NAME").unwrap();
     let message = refusal(&json);
     assert!(message.starts_with(&format!("{}, schema line 1", file.path().display())), "{message}");
@@ -115,13 +109,12 @@ fn types_and_classes_of_a_schema_file_are_published() {
 #[test]
 fn an_ldif_file_is_served() {
     let (_file, json) = ldif(TREE);
-    let directory = start(&json);
+    let (directory, mut client) = serve_suffix(&json);
     assert_eq!(directory.stats().entries, 3);
-    let mut client = Client::connect(directory.addr());
     let base = "uid=ann,ou=people,dc=example,dc=com";
-    let (entries, _) = client.search(&Search { base, scope: Scope::Base, ..Search::default() });
-    assert_eq!(entries[0].values("sn"), ["\u{c4}nnvan"]);
-    assert!(entries[0].values("userPassword").is_empty());
+    let entry = client.read(base, &[]).unwrap();
+    assert_eq!(entry.values("sn"), ["\u{c4}nnvan"]);
+    assert!(entry.values("userPassword").is_empty());
     assert_eq!(client.bind(base, "secret").code, ResultCode::SUCCESS);
 }
 
@@ -144,10 +137,9 @@ entryid: 7
     let (_file, json) = ldif(text);
     let json = json.replace('{', r#"{"profile": "ad", "#);
     let (_directory, mut client) = serve_suffix(&json);
-    let base = "cn=ann,dc=example,dc=com";
-    let (entries, _) = client.search(&Search { base, scope: Scope::Base, ..Search::default() });
-    assert_eq!(entries[0].values("objectSid").len(), 1);
-    assert!(entries[0].values("memberOf").is_empty() && entries[0].values("entryid").is_empty());
+    let entry = client.read("cn=ann,dc=example,dc=com", &[]).unwrap();
+    assert_eq!(entry.values("objectSid").len(), 1);
+    assert!(entry.values("memberOf").is_empty() && entry.values("entryid").is_empty());
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, ENTRIES, Message, Search, crowd, eventually, filter, lookup, search_for_all};
-use crate::common::{serve_large_entries, serve_people};
+use crate::common::{
+    Client, ENTRIES, Message, Search, crowd, eventually, filter, lookup, search_for_all, serve_large_entries,
+    serve_people,
+};
 use wire::ldap::request::{write_abandon, write_bind};
 use wire::ldap::{ResultCode, op};
 

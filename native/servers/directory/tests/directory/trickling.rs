@@ -5,8 +5,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{Attributes, Client, Search, eventually, person, search_for_all, serve};
-use crate::common::{serve_large_entries, trusting, write_add};
+use crate::common::{
+    Attributes, Client, Search, eventually, person, search_for_all, serve, serve_large_entries, trusting,
+    write_add,
+};
 use directory::Running;
 use socket2::{Domain, Socket, Type};
 use wire::ldap::ResultCode;

@@ -43,6 +43,14 @@ pub fn serve(json: &str) -> (Running, Client) {
     (directory, client)
 }
 
+/// A directory with the entry Ann, which has these passwords, and a client.
+pub fn serve_ann(json: &str, passwords: &[&str]) -> (Running, Client) {
+    let (directory, mut client) = serve(json);
+    let added = client.add_person_with("Ann", &[("userPassword", passwords)]);
+    assert_eq!(added.code, ResultCode::SUCCESS);
+    (directory, client)
+}
+
 /// A directory with `Person 0` and so on, and a client.
 pub fn serve_people(json: &str, count: usize) -> (Running, Client) {
     let (directory, mut client) = serve(json);
@@ -309,6 +317,14 @@ impl<S: Read + Write> Client<S> {
         let id = self.next_id();
         self.send(&search.message(id));
         self.collect()
+    }
+
+    /// Returns the entry of this name with these attributes; without a list, with all user attributes.
+    pub fn read(&mut self, base: &str, attributes: &[&str]) -> Option<Entry> {
+        let search = Search { base, scope: Scope::Base, attributes, ..Search::default() };
+        let (mut entries, done) = self.search(&search);
+        assert!([ResultCode::SUCCESS, ResultCode::NO_SUCH_OBJECT].contains(&done.code), "{done:?}");
+        entries.pop()
     }
 
     /// Requests a page of this many entries: the first page, or the page after `cookie`.

@@ -213,7 +213,7 @@ fn longest_among_a_crowd(directory: &Running, request: &[u8]) -> f64 {
 /// time.
 #[test]
 fn other_clients_are_served_between_ils_refresh_searches() {
-    let (directory, _) = serve(r#"{"profile": "ils"}"#, "uniqueMember", &members(500));
+    let (directory, _) = serve(r#"{"profile": "ils"}"#, "uniqueMember", &members(5_000));
     let refreshing = filter(|out| {
         write_and(out, |out| {
             write_equality(out, b"cn", b"Group");
