@@ -34,9 +34,7 @@ def test_markdown_goes_to_standard_output_or_a_file(run: Path, tmp_path: Path) -
 
 
 def test_figures_are_written_into_a_folder(tmp_path: Path) -> None:
-    path = tmp_path / "one.sitebench"
-    with RunStore(path) as store:
-        made.measured(store, made.spec())
+    path = made.write_points(tmp_path / "one.sitebench", made.spec())
     ran = in_process("report", path, "--figures", tmp_path / "img" / "svg").check(0)
     # Drawing takes a minute.
     assert re.search(r"^writing figures to .*svg; each takes.*\nreport: ", ran.err), ran.err
@@ -94,17 +92,10 @@ def test_two_runs_of_the_same_operations_are_compared(run: Path, tmp_path: Path)
     assert "lookup at 1k, 2 clients: too few repeats" in text or "measured apart" in text
     assert "the runs were not interleaved" in text
 
-    with RunStore(tmp_path / "newer.sitebench") as store:
-        made.measured(store, made.spec())
-        store.set_manifest({"method": 9})
-    assert "Not compared: A and B were measured by different versions of the method" in compared(
-        tmp_path / "newer.sitebench"
-    )
-
-    with RunStore(tmp_path / "retrieve.sitebench") as store:
-        made.measured(store, made.spec("retrieve"))
-        store.set_manifest({})
-    assert compared(tmp_path / "retrieve.sitebench") == "", "they have no operation in common"
+    text = compared(made.write_points(tmp_path / "newer.sitebench", made.spec(), method=9))
+    assert "Not compared: A and B were measured by different versions of the method" in text
+    retrieve = made.write_points(tmp_path / "retrieve.sitebench", made.spec("retrieve"))
+    assert compared(retrieve) == "", "they have no operation in common"
 
 
 def test_unfinished_run_can_be_reported(tmp_path: Path) -> None:

@@ -6,25 +6,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 
-from tests.support.ldap_server import (
-    BIND,
-    ENTRY,
-    INTERMEDIATE,
-    REFERENCE,
-    SEARCH,
-    Answer,
-    Part,
-    directory,
-    message,
-    response,
-    result,
-    tlv,
-)
+from tests.support import ldap_server as ldap
 
 BASE = "o=Intranet"
 
 
-def flood(block: bytes) -> Answer:
+def flood(block: bytes) -> ldap.Answer:
     """Send a block repeatedly, as fast as the client accepts it."""
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
@@ -34,7 +21,7 @@ def flood(block: bytes) -> Answer:
     return answer
 
 
-def trickle(content: bytes) -> Answer:
+def trickle(content: bytes) -> ldap.Answer:
     """Send single bytes while the client listens: each renews a timeout."""
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
@@ -58,7 +45,7 @@ def hold(connection: socket.socket, ended: threading.Event) -> None:
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
-def site_that(*answers: Part) -> Answer:
+def site_that(*answers: ldap.Part) -> ldap.Answer:
     """Return an answer function that sends these answers to a request."""
 
     def answer(connection: socket.socket, ended: threading.Event) -> None:
@@ -98,44 +85,45 @@ LARGE_SITES = {
 
 # A directory.
 
-PartOf = Callable[[bytes], Part]
+PartOf = Callable[[bytes], ldap.Part]
 """Part of an answer, by the message ID of its request."""
 
 
-def directory_that(*parts: PartOf, to: int = SEARCH) -> Answer:
+def directory_that(*parts: PartOf, to: int = ldap.SEARCH) -> ldap.Answer:
     """Answer one kind of request with `parts`, and other requests rightly."""
 
-    def reply(number: bytes, operation: bytes) -> Iterator[Part]:
+    def reply(number: bytes, operation: bytes) -> Iterator[ldap.Part]:
         if operation[0] == to:
             yield from (part(number) for part in parts)
         else:
-            if operation[0] == SEARCH:
+            if operation[0] == ldap.SEARCH:
                 yield entry(number)
-            yield response(number, operation, result(0))
+            yield ldap.response(number, operation, ldap.result(0))
 
-    return directory(reply)
+    return ldap.directory(reply)
 
 
 def entry(number: bytes, value: bytes = b"x", times: int = 1) -> bytes:
-    attribute = tlv(0x30, tlv(4, b"cn") + tlv(0x31, tlv(4, value))) * times
-    return message(number, ENTRY, tlv(4, BASE.encode()) + tlv(0x30, attribute))
+    attribute = ldap.tlv(0x30, ldap.tlv(4, b"cn") + ldap.tlv(0x31, ldap.tlv(4, value))) * times
+    return ldap.message(number, ldap.ENTRY, ldap.tlv(4, BASE.encode()) + ldap.tlv(0x30, attribute))
 
 
+ELSEWHERE, UNKNOWN = ldap.tlv(4, b"ldap://127.0.0.1:1/"), ldap.tlv(0x80, b"1.2.3")
 LATE_DIRECTORIES = {
     "a byte now and then": directory_that(lambda number: trickle(entry(number, b"x" * 100_000))),
     "entries now and then": directory_that(lambda number: trickle(entry(number) * 1_000)),
     "a length without its bytes": directory_that(
-        lambda number: message(number, ENTRY, b"x" * 200_000)[:20], lambda _: trickle(b"")
+        lambda number: ldap.message(number, ldap.ENTRY, b"x" * 200_000)[:20], lambda _: trickle(b"")
     ),
 }
 ENDLESS_DIRECTORIES = {
     "entries": directory_that(lambda number: flood(entry(number, b"x" * 1_000) * 60)),
     "small entries": directory_that(lambda number: flood(entry(number) * 500)),
     "references": directory_that(
-        lambda number: flood(message(number, REFERENCE, tlv(4, b"ldap://127.0.0.1:1/")) * 500)
+        lambda number: flood(ldap.message(number, ldap.REFERENCE, ELSEWHERE) * 500)
     ),
     "intermediate responses": directory_that(
-        lambda number: flood(message(number, INTERMEDIATE, tlv(0x80, b"1.2.3")) * 1_000)
+        lambda number: flood(ldap.message(number, ldap.INTERMEDIATE, UNKNOWN) * 1_000)
     ),
     "one entry": directory_that(
         lambda number: b"\x30\x84\x00\xf0\x00\x00\x02\x01" + number + b"\x64\x84\x00\xef\xff\x00",
@@ -152,6 +140,6 @@ ENDLESS_DIRECTORIES = {
     ),
     "zeros": directory_that(lambda _: flood(b"\0" * 65_536)),
     "entries instead of an answer to the bind": directory_that(
-        lambda number: flood(entry(number, b"x" * 1_000) * 60), to=BIND
+        lambda number: flood(entry(number, b"x" * 1_000) * 60), to=ldap.BIND
     ),
 }

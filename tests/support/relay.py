@@ -81,13 +81,7 @@ def cutting(*, reset: bool) -> Way:
 
 def losing(seconds: float) -> Way:
     """Forward no bytes for some seconds from now on, and then all: the connections stay open."""
-    goes_on = time.monotonic() + seconds
-
-    def way(piece: bytes, client: socket.socket) -> None:
-        time.sleep(max(0.0, goes_on - time.monotonic()))
-        client.sendall(piece)
-
-    return way
+    return delaying(lambda since_s: max(0.0, seconds - since_s))
 
 
 def in_turn(*ways: Way) -> Way:

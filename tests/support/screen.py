@@ -32,8 +32,11 @@ class Screen:
         return self.read(path).decode()
 
     def live(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.get("/sitebench/live.json"))
-        return found
+        return self._object("/sitebench/live.json")
+
+    def _object(self, path: str, form: dict[str, str] | None = None) -> dict[str, Any]:
+        parsed: dict[str, Any] = json.loads(self.read(path, form))
+        return parsed
 
     def until_done(self, step: str, n: int) -> None:
         """Wait until the running test has done a step `n` times.
@@ -53,7 +56,7 @@ class Screen:
 
     def workers(self) -> int:
         """Return the number of workers of this master."""
-        return int(json.loads(self.get("/worker-count"))["worker_count"])
+        return int(self._object("/worker-count")["worker_count"])
 
     def rows(self) -> list[dict[str, str]]:
         """Return Locust's own rows, which are current, unlike polled ones."""
@@ -95,16 +98,14 @@ class Screen:
         self.stop()
 
     def post(self, path: str, **fields: str) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self.read(path, fields))
-        return answer
+        return self._object(path, fields)
 
     def stop(self) -> None:
         self.post("/stop")
         self.wait(lambda stats: stats["state"] == "stopped")
 
     def stats(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.get("/stats/requests"))
-        return found
+        return self._object("/stats/requests")
 
     def wait(self, ready: Any) -> dict[str, Any]:
         give_up = time.monotonic() + left_s()

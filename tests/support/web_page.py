@@ -90,8 +90,8 @@ class WebPage:
         """Return the lines of each live chart, or none before the page is loaded."""
         if not self.browser.run(LIVE + "return Boolean(page?.querySelector('figure'))"):
             return {}
-        found: dict[str, str] = self.browser.run(LINES)
-        return found
+        lines: dict[str, str] = self.browser.run(LINES)
+        return lines
 
     def get(self, path: str) -> bytes:
         """Return the target of a link."""
