@@ -35,29 +35,14 @@ CHECKED = {
 }
 """Limits that are off by default, switched on: addresses, entries and seconds of a search."""
 
-LIFTED = {
-    "message_bytes_before_bind": MANY,
-    "message_bytes_after_bind": MANY,
-    "filter_terms": MANY,
-    "filter_bytes": MANY,
-    "filter_work": MANY,
-    "requested_attributes": MANY,
-    "attributes_per_entry": MANY,
-    "values_per_entry": MANY,
-    "entry_bytes": MANY,
-    "connection_bytes": 4 * MANY,
-    "changes_per_modify": MANY,
-    "rename_bytes": MANY,
-    "password_bytes": MANY,
-    "connections": MANY,
-    "connections_per_address": MANY,
-    "running_searches": MANY,
-    "paged_searches": MANY,
-    "search_entries": 0,
-    "search_s": 0,
-    "stall_ms": MANY,
-    "idle_ms": 0,
-}
+_LIMITS = (
+    *("message_bytes_before_bind", "message_bytes_after_bind", "filter_terms", "filter_bytes"),
+    *("filter_work", "requested_attributes", "attributes_per_entry", "values_per_entry"),
+    *("entry_bytes", "changes_per_modify", "rename_bytes", "password_bytes", "connections"),
+    *("connections_per_address", "running_searches", "paged_searches", "stall_ms"),
+)
+LIFTED = dict.fromkeys(_LIMITS, MANY) | {"connection_bytes": 4 * MANY}
+LIFTED |= dict.fromkeys(("search_entries", "search_s", "idle_ms"), 0)
 """All limits at their maximum except the length of a name and the depth of a filter."""
 
 ROWS = rows_of("ils_limits")

@@ -44,6 +44,7 @@ POLLED_S = {"/stats/requests": 2.0, "/sitebench/live.json": 2.0, "/logs": 5.0}
 """Requests of the page while its Live tab is open, and their intervals."""
 ANSWERS_S = 60.0
 _TOKEN = secrets.token_urlsafe(16)
+_SILENT: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
 
 Look = Callable[[str, float], float]
 """Shows a page for some seconds, and returns the cores used meanwhile."""
@@ -77,13 +78,7 @@ def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[floa
     argv += ["--web-port", str(port), *to_argv(narrow(POINTS.locust_options, asked))]
     argv += test.user_classes
     root = f"http://127.0.0.1:{port}"
-    process = subprocess.Popen(
-        argv,
-        env={**os.environ, WEB_TOKEN: _TOKEN},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = subprocess.Popen(argv, env={**os.environ, WEB_TOKEN: _TOKEN}, **_SILENT)
     try:
         _await(root)
         users = {"user_count": options.users, "spawn_rate": options.users}
@@ -116,13 +111,8 @@ def _draw(chromium: str, root: str, seconds: float) -> float:
     argv += ["--disable-background-networking", "--remote-debugging-port=0"]
     with temporary_folder() as folder:
         argv += ["--window-size=1300,1000", f"--user-data-dir={folder}/profile"]
-        process = subprocess.Popen(
-            [*argv, f"{root}/?token={_TOKEN}&tab=sitebench-live"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        argv.append(f"{root}/?token={_TOKEN}&tab=sitebench-live")
+        process = subprocess.Popen(argv, start_new_session=True, **_SILENT)
         try:
             time.sleep(WARMUP_S)
             before = _cpu_s(process.pid)

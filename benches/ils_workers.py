@@ -65,13 +65,9 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
     request = {"config": config, "people": people.to_dict()}
     child = Child("ils_bench.targets.embedded", request, before=host.before)
     stack.callback(child.stop)
+    address = DirectoryAddress(host.address, child.ready["port"])
     target = OpenDirectory(
-        "embedded",
-        DirectoryAddress(host.address, child.ready["port"]),
-        people.base,
-        pid=child.pid,
-        cores=THREADS,
-        disposable=True,
+        "embedded", address, people.base, pid=child.pid, cores=THREADS, disposable=True
     )
     stack.enter_context(_working(WorkerCommand(master, processes=THREADS, threads=1)))
 

@@ -30,14 +30,8 @@ FIGURES = {
     "p99_us": "p99",
 }
 OWN_SIDES = (
-    "lookup",
-    "add",
-    "connect",
-    "page",
-    "page-memory",
-    "files",
-    "files-nginx",
-    "csv-search",
+    *("lookup", "add", "connect", "page", "page-memory"),
+    *("files", "files-nginx", "csv-search"),
 )
 """Sides that can be compared between two builds."""
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -73,14 +74,13 @@ class SiteBench(Bench):
         ]
 
     def _options(self, size: int) -> PsOptions:
-        return PsOptions(
-            entries=size,
-            keepalive=True,
-            threads=1,
-            users=LANES,
-            warmup=WARMUP_S,
-            measure=self.seconds,
-        )
+        load: dict[str, Any] = {
+            "threads": 1,
+            "users": LANES,
+            "warmup": WARMUP_S,
+            "measure": self.seconds,
+        }
+        return PsOptions(entries=size, keepalive=True, **load)
 
     @cached_property
     def _site(self) -> OpenSite:

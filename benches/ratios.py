@@ -218,13 +218,8 @@ def judge(rows: Sequence[Row], series: Series) -> list[Outcome]:
     return outcomes
 
 
-_MARKS = {
-    "aim": Mark.PASS,
-    "pass": Mark.PASS,
-    "unsure": Mark.POSSIBLE,
-    "FAIL": Mark.FAIL,
-    "n/a": Mark.POSSIBLE,
-}
+_MARKS = {"aim": Mark.PASS, "pass": Mark.PASS, "FAIL": Mark.FAIL}
+"""Marks of states; the mark of all other states is POSSIBLE."""
 
 
 def tables(outcomes: Sequence[Outcome], title: str) -> list[Table]:
@@ -243,7 +238,7 @@ def tables(outcomes: Sequence[Outcome], title: str) -> list[Table]:
                 " to ".join(map(_figure, outcome.interval or ())),
                 f"{sign} {bound:.3g}",
                 f"{row.aim:.3g}",
-                Cell(outcome.state, _MARKS[outcome.state]),
+                Cell(outcome.state, _MARKS.get(outcome.state, Mark.POSSIBLE)),
             ]
         )
         reason = f" ({outcome.reason})" if outcome.reason else ""

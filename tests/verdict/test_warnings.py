@@ -1,7 +1,6 @@
 """Warnings: every kind has its sign, figures and remedy; a quiet window has none."""
 
 import pytest
-from msgspec.structs import replace
 
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
@@ -20,6 +19,12 @@ from tests.support.evidence import (
 )
 
 QUIET = evidence()
+REMOTE = with_use(QUIET, target=None, target_is_local=False)
+PORTS = changed(QUIET, local_ports=28_232)
+FULL = with_machine(QUIET, busy_per_core=(1.0, 1.0))
+BUSY = with_machine(changed(QUIET, rate=10_000.0), busy_per_core=(0.8, 0.2))
+KINDS = {"wrong-answer": 2, "status:404": 1, "timeout": 1}
+EXAMPLES = {"status:404": "page: GET /a: 404", "wrong-answer": "page: GET /b: 200 OK"}
 
 
 def kinds(seen: Evidence) -> set[str]:
@@ -37,25 +42,14 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
     ),
     WarningKind.GENERATOR_STARVED: (with_generator(QUIET, waited_s=4.0), "waited 15% of the time"),
     WarningKind.SHARED_CORES: (
-        with_generator(
-            with_target(with_machine(QUIET, busy_per_core=(1.0, 1.0)), cpu_s=9.0), cpu_s=9.0
-        ),
+        with_generator(with_target(FULL, cpu_s=9.0), cpu_s=9.0),
         "100% busy: target 0.90, load generator 0.90, everything else 0.20",
     ),
     WarningKind.OTHERS_IN_LATENCY: (
-        replace(
-            with_generator(
-                with_target(with_machine(QUIET, busy_per_core=(0.8, 0.2)), waited_s=30.0),
-                waited_s=0.0,
-            ),
-            rate=10_000.0,
-        ),
+        with_generator(with_target(BUSY, waited_s=30.0), waited_s=0.0),
         "waited 90 us on average for cores that other programs had, 15% of its latency",
     ),
-    WarningKind.NOISY_MACHINE: (
-        with_machine(QUIET, busy_per_core=(1.0, 1.0)),
-        "everything else 1.30",
-    ),
+    WarningKind.NOISY_MACHINE: (FULL, "everything else 1.30"),
     WarningKind.TOO_SHORT: (
         changed(QUIET, settled=Settled(Steadiness.TOO_SHORT, "4 half seconds are too few")),
         "4 half seconds",
@@ -85,19 +79,12 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         "3 operations timed out",
     ),
     WarningKind.FAILURES: (
-        changed(
-            QUIET,
-            failures_by_kind={"wrong-answer": 2, "status:404": 1, "timeout": 1},
-            examples={"status:404": "page: GET /a: 404", "wrong-answer": "page: GET /b: 200 OK"},
-        ),
+        changed(QUIET, failures_by_kind=KINDS, examples=EXAMPLES),
         "3 operations failed: status:404 x 1, wrong-answer x 2; "
         "the first wrong-answer: page: GET /b: 200 OK",
     ),
     WarningKind.PORTS: (
-        replace(
-            with_use(with_machine(QUIET, sockets={"time_wait": 26_000}), interface="eth0"),
-            local_ports=28_232,
-        ),
+        with_use(with_machine(PORTS, sockets={"time_wait": 26_000}), interface="eth0"),
         "26,000 sockets of this machine are in TIME_WAIT, and it has 28,232 local ports",
     ),
     WarningKind.STOLEN_TIME: (with_machine(QUIET, stolen_s=1.0), "gave 5% of this machine's cores"),
@@ -106,10 +93,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         with_use(QUIET, gaps=(Gap("node_exporter at x", 9, 3, "timed out"),)),
         "3 of 9 answers are missing from node_exporter at x (timed out)",
     ),
-    WarningKind.UNWATCHED: (
-        with_use(QUIET, target=None, target_is_local=False),
-        "cannot be monitored from here",
-    ),
+    WarningKind.UNWATCHED: (REMOTE, "cannot be monitored from here"),
 }
 
 
@@ -126,13 +110,12 @@ def test_each_warning_has_its_sign_figures_and_remedy(kind: str) -> None:
 
 
 def test_every_kind_of_window_warning_is_tested_here() -> None:
-    of_targets = {"tls-unverified"}
-    of_workers = {"worker-lost", "workers-missing"}
-    of_options = {"not-known", "data-used-up", "rows-held", "rows-lost", "target-died"}
-    of_directories = {"grown-directory", "entries-left", "relaxed-durability"}
-    of_directories |= {"login-writes", "login-rehashes"}
-    of_others = of_targets | of_workers | of_options | of_directories
-    assert {*SIGNS} == {*WarningKind} - of_others - {"clock-skew", "other-files"}
+    elsewhere = {
+        *("tls-unverified", "worker-lost", "workers-missing", "clock-skew", "other-files"),
+        *("not-known", "data-used-up", "rows-held", "rows-lost", "target-died", "entries-left"),
+        *("grown-directory", "relaxed-durability", "login-writes", "login-rehashes"),
+    }
+    assert {*SIGNS} == {*WarningKind} - elsewhere
 
 
 def test_rate_beyond_the_target_is_not_advised_to_be_measured_longer() -> None:
@@ -175,7 +158,7 @@ def test_local_target_is_not_advised_to_move_to_this_machine(interface: str, rem
 
 
 def test_ports_suffice_on_loopback_if_each_lane_has_its_own_address() -> None:
-    seen = replace(with_machine(QUIET, sockets={"time_wait": 131_072}), local_ports=28_232)
+    seen = with_machine(PORTS, sockets={"time_wait": 131_072})
     assert kinds(seen) == set()
     # The target need not be monitored.
     assert kinds(with_use(seen, target=None, target_is_local=False)) == {WarningKind.UNWATCHED}
@@ -190,17 +173,16 @@ def test_connecting_and_binding_do_not_count_as_waiting_for_a_lane() -> None:
 
 def test_more_users_are_advised_if_all_lanes_were_busy() -> None:
     late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
-    for users, remedy in ((60, "more users"), (600, "cores of its own")):
-        (warning,) = find_warnings(changed(late, users=users, busy_lanes=60.0))
-        assert remedy in warning.remedy
-
-
-def test_advice_on_stages_does_not_rely_on_the_mean_of_busy_lanes() -> None:
-    """A target that stalled for one minute of twenty kept all lanes busy, which the mean hid."""
+    late = changed(late, busy_lanes=60.0)
+    # The mean hides that all lanes were busy while the target stalled for one stage of many.
     stages = Settled(Steadiness.STAGED, "its load changed by stages")
-    late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
-    (warning,) = find_warnings(changed(late, users=600, busy_lanes=60.0, settled=stages))
-    assert "in which spans" in warning.remedy
+    for seen, remedy in (
+        (changed(late, users=60), "more users"),
+        (changed(late, users=600), "cores of its own"),
+        (changed(late, users=600, settled=stages), "in which spans"),
+    ):
+        (warning,) = find_warnings(seen)
+        assert remedy in warning.remedy
 
 
 def test_stopped_monitor_is_reported_as_a_gap() -> None:
