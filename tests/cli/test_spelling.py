@@ -8,7 +8,7 @@ import pytest
 from sitebench.runs.runfile import RunFile
 from sitebench.suite import suite
 from tests.docs.shown import parsed
-from tests.support.cli import in_process, sitebench
+from tests.support.cli import sitebench
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,3 @@ def test_run_with_short_options_and_long_suite_name_is_measured_and_resumed(tmp_
     resumed = sitebench("resume", "run", cwd=tmp_path)
     assert "resuming with: sitebench directory run lookup" in resumed.err
     assert " -o " not in resumed.err
-
-
-@pytest.mark.parametrize("given", ["-o x", "-ox", "--out x", "--out=x"])
-def test_interleaved_command_with_an_output_file_is_refused(given: str) -> None:
-    in_process("compare", "1", "2", "--interleave", f"ils run --threads {{}} {given}").check(
-        2, "--interleave has --out"
-    )

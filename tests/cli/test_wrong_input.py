@@ -36,6 +36,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "step.toml": "connection.main.per = 'step'\n[[operation]]\nget = '/'\n",
         "search.toml": "[[operation]]\nsearch = '(uid=a)'\n",
         "files.toml": "files.s.a.sizes = [9]\n[[operation]]\nfile = 'a'\n",
+        "people.txt": "user1\nuser2\n",
+        "p98.toml": "[[operation]]\nsearch = '(u=a)'\nobjective = 'p98<1s'\n",
+        "no-csv.toml": "data.x.file = 'x.csv'\n[[operation]]\nsearch = '(u={x.u})'\n",
+        "column.toml": "data.x.file = 'people.txt'\n[[operation]]\nsearch = '(u={x.u})'\n",
+        "stages.toml": "load = { users = 3, stages = ['9s:5'] }\n[[operation]]\nsearch = '(u=a)'\n",
         "old.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npath = '/'\n",
         "typo.toml": "[[operation]]\nname = 'a'\ngte = '/'\n",
     }

@@ -200,31 +200,6 @@ def test_peak_measures_the_client_counts_of_the_command_line(place: Place) -> No
     assert [each["users"] for each in ran.objects if "users" in each] == [1]
 
 
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        (
-            '[[operation]]\nsearch = "(u=a)"\nobjective = "p98<1s"',
-            "bad.toml: operation 'search': objective 'p98<1s', character 1: unknown metric 'p98'",
-        ),
-        ('[data.x]\nfile = "x.csv"\n[[operation]]\nsearch = "(u={x.u})"', "cannot read x.csv"),
-        (
-            '[data.x]\nfile = "accounts.csv"\n[[operation]]\nsearch = "(u={x.u})"',
-            "bad.toml:4:14: operation[1].search: {x.u}: no such column",
-        ),
-        (
-            '[load]\nusers = 3\nstages = ["10s:5"]\n[[operation]]\nsearch = "(u=a)"',
-            "are of users, who leave nothing for users to say",
-        ),
-    ],
-)
-def test_error_in_a_scenario_file_is_reported_without_a_traceback(
-    file: str, said: str, place: Place
-) -> None:
-    place.write(file, "bad.toml")
-    place.run(*LOAD, file="bad.toml").check(2, said)
-
-
 def test_portable_client_measures_a_scenario_file(place: Place) -> None:
     point = measured(place, "--client", "ldap3", "--json").point
     assert (point["failures_by_kind"], point["generator"]["client"]) == ({}, "ldap3")

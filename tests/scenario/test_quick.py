@@ -47,28 +47,6 @@ def test_mix_uses_numbered_names(place: Place) -> None:
     assert (point["failures"], point["operation"]) == (0, "mix")
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("--mix", "serach=1"), "'serach=1' is not one of search, modify, compare"),
-        (("--mix", "search=1,search=2"), "names a verb twice"),
-        (("--mix", "search=0"), "is not one of"),
-        (("--mix", "search=1"), "no people are named"),
-        (("--mix", "modify=1", "--names", "@people.txt"), "which attribute changes is not said"),
-        (("--filter", "(uid={name}", "--names", "@people.txt"), "filter"),
-        (("--filter", "(uid=ann)", "--names", "@people.txt"), "write {name} where"),
-        (
-            ("lookup", "--filter", "(uid={name})", "--names", "@people.txt"),
-            "and 'lookup' both describe",
-        ),
-    ],
-)
-def test_impossible_quick_options_are_refused(
-    argv: tuple[str, ...], said: str, place: Place
-) -> None:
-    measured(place, *argv, *SHORT).check(2, said)
-
-
 def test_name_is_quoted_in_the_generated_file(tmp_path: Path) -> None:
     (tmp_path / 'a "b".csv').write_text("uid\nx\n")
     options = IlsOptions(names=f'@{tmp_path}/a "b".csv:uid', filter='(cn="{name}")', base='ou="x"')

@@ -10,7 +10,6 @@ import pytest
 from msgspec import structs
 
 from sitebench.compare.effect import effect, odd_and_even
-from sitebench.errors import UnknownValue
 from sitebench.measure.sweep import Stage, repeat_stages
 from sitebench.runs.point import PointResult
 from sitebench.suite_base.vary import Level, _cells, read, scaling_lines, table
@@ -195,14 +194,6 @@ def test_each_level_differs_from_the_base_in_one_option() -> None:
 def test_each_word_for_on_or_off_sets_a_varied_switch(word: str, on: bool) -> None:
     (made,) = read(WebOptions(keepalive=not on), [f"keepalive={word}"])
     assert vars(made.options)["keepalive"] is on
-
-
-@pytest.mark.parametrize("text", ["users", "users=", "=7", "keepalive=maybe", "explicit=measure"])
-def test_invalid_level_is_refused(text: str) -> None:
-    with pytest.raises(UnknownValue) as refused:
-        read(WebOptions(), [text])
-    unsaid = text.endswith("=") or "=" not in text or text.startswith("=")
-    assert ("is not FACTOR=VALUES" in refused.value.message) is unsaid
 
 
 def repeats(threads: int, *counts: int, bound: str = Bound.TARGET_CPU) -> list[PointResult]:

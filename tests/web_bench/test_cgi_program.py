@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.errors import BadInput
 from tests.support.cli import in_process
 from tests.support.programs import required_program
 from web_bench.options import WebOptions
-from web_bench.targets.opening import check, open_target
+from web_bench.targets.opening import open_target
 from web_bench.workload import find
 
 SCRIPT = """#!/bin/sh
@@ -47,20 +46,6 @@ def test_user_supplied_cgi_program_is_measured(script: Path) -> None:
     point = in_process("web", "run", "spice-cgi", "--cgi-program", script, *load, "--json").point
     assert point["operations"] > 0
     assert point["spec"]["settings"]["cgi_program"] == str(script)
-
-
-def test_unusable_cgi_program_is_refused_before_the_server_starts(script: Path) -> None:
-    def refused(workload: str, target: str = "embedded", program: Path = script) -> str:
-        options = WebOptions(target=target, cgi_program=str(program))
-        with pytest.raises(BadInput) as error:
-            check(options, [find(workload)])
-        return str(error.value)
-
-    assert "runs its own programs" in refused("spice-cgi", target="http://127.0.0.1:1")
-    assert "FastCGI keeps its program" in refused("spice-fastcgi", target="apache")
-    assert "is no program" in refused("spice-cgi", program=script.parent / "absent")
-    script.chmod(0o644)
-    assert "is no program; name an executable file" in refused("spice-cgi")
 
 
 def test_cgi_program_is_a_stored_fact_of_the_server(script: Path) -> None:
