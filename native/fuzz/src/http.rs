@@ -7,9 +7,7 @@ use wire::http::{
 
 pub(crate) fn requests(bytes: &[u8]) {
     let whole = RequestHead::decode(bytes);
-    no_head_in_less(bytes, whole.as_ref().ok().and_then(|head| head.map(|head| head.length)), |part| {
-        RequestHead::decode(part).map(|head| head.map(|head| head.length))
-    });
+    no_head_in_less(bytes, |part| RequestHead::decode(part).map(|head| head.map(|head| head.length)));
     let Ok(Some(head)) = whole else { return };
     assert!(!head.method.is_empty() && head.length <= bytes.len());
     assert!(!head.path.contains(['\r', '\n', ' ', '?']) && !head.query.contains(['\r', '\n', ' ']));
@@ -25,9 +23,7 @@ pub(crate) fn requests(bytes: &[u8]) {
 
 pub(crate) fn answers(bytes: &[u8]) {
     let whole = ResponseHead::decode(bytes, false);
-    no_head_in_less(bytes, whole.as_ref().ok().and_then(|head| head.map(|head| head.length)), |part| {
-        ResponseHead::decode(part, false).map(|head| head.map(|head| head.length))
-    });
+    no_head_in_less(bytes, |part| ResponseHead::decode(part, false).map(|head| head.map(|head| head.length)));
     let Ok(Some(head)) = whole else { return };
     assert!(head.length <= bytes.len());
     assert!(!head.keep_alive || head.framing != Framing::UntilClose);
@@ -37,13 +33,9 @@ pub(crate) fn answers(bytes: &[u8]) {
     body(head.framing, bytes.get(head.length..).unwrap_or_default());
 }
 
-/// Asserts that a head of `length` bytes is complete with its last byte and incomplete before.
-fn no_head_in_less(
-    bytes: &[u8],
-    length: Option<usize>,
-    decode: impl Fn(&[u8]) -> Result<Option<usize>, HeadError>,
-) {
-    let Some(length) = length.filter(|length| *length <= MAX_HEAD_BYTES) else { return };
+/// Asserts that a head is complete with its last byte and incomplete before. `decode` returns its length.
+fn no_head_in_less(bytes: &[u8], decode: impl Fn(&[u8]) -> Result<Option<usize>, HeadError>) {
+    let Ok(Some(length @ ..=MAX_HEAD_BYTES)) = decode(bytes) else { return };
     let head = bytes.get(..length).unwrap_or_default();
     assert_eq!(decode(head), Ok(Some(length)));
     let before = length.saturating_sub(1);
