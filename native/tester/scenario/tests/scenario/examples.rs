@@ -1,20 +1,10 @@
 //! The examples of the scenario format are read, and each name is drawn in its block.
 
 use std::fs;
-use std::path::PathBuf;
 
-use scenario::{Data, Drawn, Rows, Scenario};
+use scenario::{Drawn, Scenario};
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/files")
-}
-
-/// Returns the first line of a file, like the caller of the reader.
-fn header(data: &Data) -> Option<Vec<String>> {
-    let Rows::File { path, separator, header: true } = &data.rows else { return None };
-    let text = fs::read_to_string(folder().join(path)).unwrap();
-    Some(text.lines().next().unwrap().split(*separator).map(str::to_owned).collect())
-}
+use crate::{folder, header};
 
 fn example(name: &str) -> Scenario {
     let text = fs::read_to_string(folder().join(name).with_extension("toml")).unwrap();

@@ -6,8 +6,7 @@ use scenario::*;
 use wire::ldap::Scope;
 
 fn example(name: &str) -> Scenario {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files");
-    let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).unwrap();
+    let text = std::fs::read_to_string(crate::folder().join(format!("{name}.toml"))).unwrap();
     read(&text).unwrap_or_else(|problems| panic!("{name}: {problems}"))
 }
 
