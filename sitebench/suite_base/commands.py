@@ -188,7 +188,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             programs = [points.program(options, name) for name in names]
             options = _settle(points, options, programs, is_named=is_named)
             sizes = _that_matter(points, options, programs, sizes)
-            lab = "" if paper is None else options.lab
+            machine = "" if paper is None else options.lab
             base = narrow(self._measure_options, options)
             axes = [vars(options)[name] or (None,) for name in self.several]
             parts = [
@@ -197,7 +197,7 @@ class TestCommands(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 for combination in itertools.product(*axes)
                 for fields in [dict(zip(self.several, combination, strict=True))]
                 for at_size in [replace(base, entries=size, **fields)]
-                for part in _parts(at_size, names, is_named, paper, lab)
+                for part in _parts(at_size, names, is_named, paper, machine)
             ]
             if len(parts) > 1 or len(names) > 1:
                 points.check_several(options)
@@ -385,7 +385,7 @@ def measure_parts(
 
 
 def _parts(
-    options: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, lab: str
+    options: SuiteOptions, names: Sequence[str], named: bool, paper: PaperSweep | None, machine: str
 ) -> list[Part]:
     """Return the parts of one size; --paper sets the number of clients of each operation."""
     if paper is None:
@@ -394,7 +394,7 @@ def _parts(
         Part(
             options.assign(**paper.options.get(name, {})),
             [name],
-            [paper.users[lab].get(name, options.users)],
+            [paper.users[machine].get(name, options.users)],
             named,
         )
         for name in names

@@ -38,8 +38,8 @@ _ALL_BUSY = 0.8
 ROUNDS = 3
 """How often the search continues after a rate broke and then held."""
 
-_FEWEST_HALVINGS = 4
-"""Number of halvings of the first rate: the search goes down to a sixteenth of it."""
+_HALVINGS = 4
+"""Number of times that the first rate is halved: the search goes down to a sixteenth of it."""
 
 
 class Answer(StrEnum):
@@ -91,7 +91,7 @@ class SearchPlan(msgspec.Struct, frozen=True):
 
     @property
     def lowest(self) -> float:
-        return round_rate(self.start / 2**_FEWEST_HALVINGS)
+        return round_rate(self.start / 2**_HALVINGS)
 
 
 class HighestRate(msgspec.Struct, frozen=True):
@@ -172,7 +172,7 @@ class _Searching:
         if reply.answer is Answer.HELD:
             return (yield from self.raise_from(rate, 2.0))
         high = Ceiling(rate, reply, sure=False)
-        for _ in range(_FEWEST_HALVINGS):
+        for _ in range(_HALVINGS):
             rate = round_rate(rate / 2)
             reply = yield from self.attempt(rate)
             if reply.answer is Answer.HELD:
