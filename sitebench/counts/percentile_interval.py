@@ -19,9 +19,9 @@ times the share is the number of separate events beyond a value. With fewer than
 the upper end the interval is one-sided. The interval does not cover events that occur less than
 once in a window.
 
-Operations that were given up rank as in `counts.durations` and count as one event, because they are
-in no half second. No upper end is beyond the shortest time until an operation was given up, and a
-percentile that is a lower bound has no interval.
+Operations that were given up rank as in `counts.durations`; all are added to the last half second,
+and so count as one event. No upper end is beyond the shortest time until an operation was given up,
+and a percentile that is a lower bound has no interval.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class _Hypothesis(msgspec.Struct, frozen=True):
     """Variances for a correlated excess with a correlation time, relative to independent noise."""
 
     log_weight: float
-    """The logarithm of prior and noise weights."""
+    """The logarithm of the prior weight and of the likelihood's constant factor."""
     precisions: tuple[float, ...]
     """1 / variance of the differences, by time scale."""
     whole: float

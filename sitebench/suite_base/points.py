@@ -240,7 +240,7 @@ class SuitePoints(ABC, Generic[_O, _P, _T]):
         return options
 
     def _owns_target(self, options: _O) -> bool:
-        """Return whether the user permits changes of the target; if not, a test is refused later."""
+        """Return whether the user permits changes of the target; else a test is refused later."""
         if options.target in self.targets.built_in:
             return False
         address, owned = self.targets.parse(options.target), options.i_own_this_target

@@ -17,8 +17,7 @@ from sitebench.units import plural
 from sitebench.verdict.verdict import Bound, Quoted
 
 _AT_ONCE = {True: 3, False: 1}
-"""The number of messages that are not folded: remedies of unusable points (True), other remedies.
-"""
+"""The number of remedies that are not folded: of unusable points (True), of others (False)."""
 
 
 def section(report: Report) -> Section | None:
