@@ -25,11 +25,11 @@ const SKEW: f64 = 0.99;
 pub enum Choice {
     #[default]
     Uniform,
-    /// Weight 1/rank^0.99, ranks scattered.
+    /// The person of rank r has the weight 1/r^0.99; ranks are scattered over the people.
     Zipfian,
     /// 20 % of the people, scattered, get 80 % of the operations.
     Hotspot,
-    /// Weight 1/rank^0.99, the newest person at rank 1.
+    /// The person of rank r has the weight 1/r^0.99; the newest person has rank 1.
     Latest,
 }
 

@@ -16,7 +16,7 @@ pub struct Snapshot {
     /// When the window began, on the clock of [`crate::record::clock::now_ns`].
     pub t0_ns: u64,
     pub t1_ns: u64,
-    /// CPU time each thread has used since it started.
+    /// The CPU time of each thread since its start.
     pub cpu_ns: Vec<u64>,
     /// Lanes running at the end of the window.
     pub lanes: u64,

@@ -30,7 +30,8 @@ pub(crate) struct Requests<'t> {
     pub(super) files: Option<&'t FileSet>,
     pub(super) people: Arc<VisitorColumns>,
     pub(super) has_visitors: bool,
-    /// Whether the target stands for all targets and may have all programs and classes of files.
+    /// Whether the scenario is only checked: then `target` may have any programs and classes of
+    /// files.
     pub(super) is_any: bool,
     /// The number of the next request among all requests of the engine.
     pub(super) next: Cell<usize>,

@@ -25,8 +25,9 @@ const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
 /// Backoffs are doubled up to this value.
 const BACKOFF_LAST_NS: u64 = SECOND;
 
-/// The first and the longest pause of a user whose start failed. The pause doubles with each failure. A
-/// server may count refused requests, such as binds with wrong passwords.
+/// The first and the longest pause of a user whose start failed. The pause doubles with each
+/// failure, because a server may count refused requests, such as binds with wrong passwords, and
+/// lock the account.
 const START_FIRST_NS: u64 = SECOND;
 const START_LAST_NS: u64 = 30 * SECOND;
 
@@ -76,8 +77,8 @@ impl Cursor {
         }
     }
 
-    /// Whether an operation has begun that may have to undo its changes: it is finished without pauses. A pass that is
-    /// one operation has nothing to undo.
+    /// Whether an operation has begun that must be finished, without pauses, because it may have to
+    /// undo its changes. A pass that is one operation has nothing to undo.
     pub(crate) const fn has_to_finish<R>(&self, program: &Program<R>) -> bool {
         !program.is_whole && self.whole.is_some()
     }

@@ -89,7 +89,8 @@ impl Operation {
 struct Pass {
     /// The due time of its arrival; 0 without an arrival.
     due_ns: u64,
-    /// The start of the pass. Without an arrival this time decides its window.
+    /// The start of the pass. Without an arrival this time decides to which window the pass
+    /// belongs.
     began_ns: u64,
     /// `began_ns` plus the think times and the waits for rows that the times of the pass exclude.
     started_ns: u64,

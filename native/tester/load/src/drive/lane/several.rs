@@ -33,7 +33,7 @@ pub(super) struct Connection {
     pub(super) endpoint: usize,
     pub(super) link: Link,
     pub(super) watched: bool,
-    /// The connecting, which may still be under way when the first request on the connection is sent.
+    /// The opening of the connection, which may not have ended when the first request is sent.
     pub(super) connect: Operation,
     /// The number of operations since the connection was opened.
     pub(super) used: u64,
