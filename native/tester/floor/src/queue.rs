@@ -132,7 +132,7 @@ impl Queue {
         FEWEST.max(TIMES.max(spells) * remembers).max(TIMES / rarest)
     }
 
-    /// Whether the late share at this load is within the promise, including its standard error.
+    /// Whether the share of late operations at this load, plus its standard error, is within the promise.
     fn keeps(&self, busy: f64) -> bool {
         let (most, mut arrivals) = (self.promise.late, self.needed(busy));
         while arrivals <= MOST {
@@ -149,7 +149,7 @@ impl Queue {
         }
     }
 
-    /// The late share at this load, and its standard error.
+    /// The share of operations that are late at this load, and its standard error.
     fn play(&self, busy: f64, arrivals: usize) -> (f64, f64) {
         let pause_s = self.mean_s / (busy * self.cores as f64);
         let mut dice = fastrand::Rng::with_seed(1997);

@@ -67,7 +67,8 @@ impl Matching {
         !self.differs_at_once(value, normal) && self.normalise(schema, value, buffer) && buffer == normal
     }
 
-    /// Whether a value differs from this normal form without having to be normalised.
+    /// Whether `value`, which is not normalised, obviously differs from `normal`. `false` decides
+    /// nothing.
     #[inline]
     pub(crate) fn differs_at_once(self, value: &[u8], normal: &[u8]) -> bool {
         self == Self::CaseIgnore && starts_differently(value, normal)
