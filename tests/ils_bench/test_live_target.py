@@ -1,6 +1,7 @@
 """Directories of the user: filled as far as needed, restored afterwards, also after a crash."""
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -182,6 +183,17 @@ def test_seeding_adds_the_missing_base(live: Live) -> None:
     emptied = ("ils", "clean", "--seeded", "--target", f"{live.url}/{base[1]}", "--entries", "10")
     assert in_process(*emptied, *LOCALES).code == 0
     assert live.people == 2
+
+
+def test_ctrl_c_while_people_are_added_removes_them(live: Live) -> None:
+    argv = ["ils", "run", "lookup", "--target", live.url, "--entries", "200k", FLAG, *LOCALES]
+    with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.PIPE, text=True) as process:
+        assert eventually(lambda: live.people >= 2_000)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=left_s())
+    assert process.returncode == 130
+    assert live.people == 0
+    assert re.search(rf"^removed [0-9,]+ people of this run from {live.url}$", said, re.MULTILINE)
 
 
 REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))

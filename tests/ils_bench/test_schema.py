@@ -1,26 +1,19 @@
 """The RTPerson schema in each server's format: one definition, which real slapds load."""
 
 import re
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from ldap3 import SchemaInfo
 
 from ils_bench import schema
-from ils_bench.targets.address import DirectoryAddress
-from ils_bench.targets.openldap import fill, find, write_config
 from sitebench.seeders.people import Spec, generate
-from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import in_process
-from tests.support.programs import required_program, running_server
+from tests.support.stock_slapd import BASE, CONFIG_ADMIN, PASSWORD, PEOPLE, StockSlapd
 
 ROOT = Path(__file__).parents[2]
 NAMES = "attributeTypes objectClasses"
-PASSWORD = "correct horse"
 
 
 def test_schema_files_are_generated_from_one_definition() -> None:
@@ -63,37 +56,12 @@ def test_389_ds_schema_file_is_read_by_an_independent_parser() -> None:
     assert person.must_contain == ["cn"]
 
 
-@contextmanager
-def slapd_of_cn_config(folder: Path) -> Iterator[DirectoryAddress]:
-    """Run a slapd that is configured over LDAP and lacks the RTPerson schema."""
-    config = write_config(folder, Spec(100, locales=LOCALES))
-    lines = [line for line in config.read_text().splitlines() if "rtperson" not in line]
-    at = lines.index("database mdb")
-    lines[at:at] = ["database config", "rootdn cn=config", f'rootpw "{PASSWORD}"']
-    config.write_text("\n".join(lines) + "\n")
-    # slaptest requires an existing database.
-    suffix = folder / "suffix.ldif"
-    suffix.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\n")
-    fill(config, [(0, suffix.read_bytes() + b"\n")])
-    (folder / "slapd.d").mkdir()
-    where = ("-F", str(folder / "slapd.d"))
-    convert = [str(required_program("slaptest")), "-f", str(config), *where]
-    subprocess.run(convert, check=True, capture_output=True)
-    address = DirectoryAddress("127.0.0.1", free_port())
-    with running_server([find("slapd"), "-d", "0", *where, "-h", f"{address}/"], address.port):
-        yield address
-
-
-@pytest.mark.usefixtures("slapd")
-def test_cn_config_accepts_the_schema_while_slapd_runs(tmp_path: Path) -> None:
+def test_cn_config_accepts_the_schema_while_slapd_runs(stock: StockSlapd, tmp_path: Path) -> None:
+    stock.seed("--profile", "paper").check(2, "`sitebench ils schema`")
     ldif = tmp_path / "rtperson.ldif"
     ldif.write_text(schema.text("config"))
-    people = Spec(100, locales=LOCALES)
-    with slapd_of_cn_config(tmp_path) as address:
-        who = ("-x", "-H", str(address), "-D", "cn=config", "-w", PASSWORD)
-        ldapadd = [str(required_program("ldapadd")), *who, "-f", str(ldif)]
-        subprocess.run(ldapadd, check=True, capture_output=True)
-        asked = (str(address), "--entries", "100", "--locales", ",".join(LOCALES))
-        in_process("ils", "seed", "--to", *asked).check(0)
-        verified = in_process("ils", "verify", *asked)
-        assert generate(people).population.contents(0, 100).digest in verified.err
+    said = stock.client("ldapadd", "-D", CONFIG_ADMIN, "-w", PASSWORD, "-f", str(ldif))
+    assert "adding new entry" in said, said
+    stock.seed().check(0)
+    people = generate(Spec(PEOPLE, locales=LOCALES, base=BASE)).population
+    assert people.contents(0, PEOPLE).digest in stock.verify().err

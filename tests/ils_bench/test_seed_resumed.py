@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ils_bench.seeding import slapd_folder
-from ils_bench.targets.openldap import find
 from sitebench._engine import seed_directory
 from sitebench.errors import EXIT_FAILED
 from sitebench.seeders import DEFAULT_BASE
@@ -90,18 +89,3 @@ def test_gap_left_by_a_killed_seeding_is_filled(folder: Path) -> None:
         seed_directory(where, population, 1_000, 3_000)
         assert in_process(*seed_command(slapd, "3k")).code == 0
         assert slapd.people(DEFAULT_BASE) == 3_000
-
-
-def test_slapd_without_the_schema_is_named(folder: Path) -> None:
-    config = folder / "slapd.conf"
-    lines = config.read_text().splitlines()
-    config.write_text("\n".join(line for line in lines if "rtperson.schema" not in line) + "\n")
-    # The schema of its one person is removed.
-    for each in (folder / "db").iterdir():
-        each.unlink()
-    ldif = "dn: o=Intranet\nobjectClass: organization\no: Intranet\n"
-    slapadd = [find("slapadd"), "-f", str(config)]
-    subprocess.run(slapadd, input=ldif, text=True, check=True, capture_output=True)
-    with running(folder) as slapd:
-        refused = in_process(*seed_command(slapd, "10"))
-    refused.check(2, "`sitebench ils schema`")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -100,13 +101,7 @@ def test_duration_is_announced_and_ctrl_c_keeps_computed_hashes(
 
     many = people("pbkdf2-sha256:100000", size=100_000, pool=0)
 
-    class Bar:
-        def __enter__(self) -> object:
-            return interrupted
-
-        def __exit__(self, *_: object) -> None: ...
-
-    monkeypatch.setattr("sitebench.measure.progress.bar", lambda *_: Bar())
+    monkeypatch.setattr("sitebench.measure.progress.bar", lambda *_: nullcontext(interrupted))
     with pytest.raises(KeyboardInterrupt):
         make_hashes(many, cache=tmp_path)
     assert "99,999 hashes pbkdf2-sha256:100000 take about" in capfd.readouterr().err

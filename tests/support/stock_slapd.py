@@ -15,6 +15,7 @@ from tests.support.programs import required_program, run_program, running_server
 SUFFIX = "dc=example,dc=com"
 BASE = f"ou=people,{SUFFIX}"
 ADMIN = f"cn=admin,{SUFFIX}"
+CONFIG_ADMIN = "cn=admin,cn=config"
 PASSWORD = "correct horse"
 PEOPLE = 60
 _TEMPLATE = Path("/usr/share/slapd/slapd.init.ldif")
@@ -128,6 +129,7 @@ def running(
     loaded, access = "olcModuleLoad: back_mdb\n", "olcAccess: to *\n  by * read"
     changes = {"@SUFFIX@": SUFFIX, "@PASSWORD@": PASSWORD, "/var/lib/ldap": str(folder / "data")}
     changes["/var/run/slapd"] = str(folder)
+    changes[f"olcRootDN: {CONFIG_ADMIN}"] = f"olcRootDN: {CONFIG_ADMIN}\nolcRootPW: {PASSWORD}"
     changes[loaded] = loaded + "".join(f"olcModuleLoad: {module}\n" for module in modules)
     if auxiliary:
         nis, own = Path("/etc/ldap/schema/nis.ldif"), folder / "nis.ldif"
