@@ -186,17 +186,8 @@ impl Ask<'_> {
                     types_only: *types,
                     dereference: *limit as u8 % 4,
                 };
-                let names = names.iter().copied();
-                request::write_search(
-                    out,
-                    id,
-                    base,
-                    &options,
-                    |out| {
-                        filter.write(out, 1);
-                    },
-                    names,
-                );
+                let filter = |out: &mut Vec<u8>| _ = filter.write(out, 1);
+                request::write_search(out, id, base, &options, filter, names.iter().copied());
             }
             Self::Add { dn, attributes } => request::write_add(out, id, dn, |out| {
                 ber::write_nested(out, ber::tag::SEQUENCE, |out| {

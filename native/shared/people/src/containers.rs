@@ -83,20 +83,19 @@ fn text(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn dns(base: &str) -> Vec<String> {
-        containers(base).unwrap().into_iter().map(|container| container.dn).collect()
-    }
-
     #[test]
-    fn the_suffix_is_the_first_container() {
-        assert_eq!(dns("ou=Dynamic,o=Intranet"), ["o=Intranet", "ou=Dynamic,o=Intranet"]);
-        assert_eq!(dns("ou=a, o=b,c=DE"), ["c=DE", "o=b,c=DE", "ou=a, o=b,c=DE"]);
-    }
-
-    #[test]
-    fn a_domain_is_a_single_suffix() {
-        assert_eq!(dns("dc=example,dc=com"), ["dc=example,dc=com"]);
-        assert_eq!(dns("ou=People,DC=example,DC=com"), ["DC=example,DC=com", "ou=People,DC=example,DC=com"]);
+    fn the_containers_of_a_base_begin_with_its_suffix() {
+        for (base, expected) in [
+            ("ou=Dynamic,o=Intranet", &["o=Intranet", "ou=Dynamic,o=Intranet"][..]),
+            ("ou=a, o=b,c=DE", &["c=DE", "o=b,c=DE", "ou=a, o=b,c=DE"]),
+            ("dc=example,dc=com", &["dc=example,dc=com"]),
+            ("ou=People,DC=example,DC=com", &["DC=example,DC=com", "ou=People,DC=example,DC=com"]),
+            // The root DSE needs no container.
+            ("", &[]),
+        ] {
+            let dns: Vec<_> = containers(base).unwrap().into_iter().map(|container| container.dn).collect();
+            assert_eq!(dns, expected);
+        }
     }
 
     #[test]
@@ -120,10 +119,5 @@ mod tests {
             let error = containers(&format!("{rdn},o=y")).unwrap_err();
             assert_eq!(error, ContainersError::UnknownType { rdn: rdn.to_owned() });
         }
-    }
-
-    #[test]
-    fn the_root_dse_needs_no_container() {
-        assert_eq!(containers(""), Ok(Vec::new()));
     }
 }

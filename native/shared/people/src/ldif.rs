@@ -93,27 +93,23 @@ fn is_safe(value: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn line(value: &[u8]) -> String {
-        let mut out = Vec::new();
-        write_line(b"cn", value, &mut out);
-        String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn plain_values_stay_readable_in_ldif() {
-        assert_eq!(line(b"Anna Schmidt 42"), "cn: Anna Schmidt 42\n");
-        assert_eq!(line(b"a:b < c"), "cn: a:b < c\n");
-        assert_eq!(line(b""), "cn: \n");
-    }
-
     #[test]
     fn values_that_ldif_cannot_hold_as_plain_text_are_written_in_base64() {
-        assert_eq!(line("Käthe".as_bytes()), "cn:: S8OkdGhl\n");
-        assert_eq!(line(b" a"), "cn:: IGE=\n");
-        assert_eq!(line(b"a "), "cn:: YSA=\n");
-        assert_eq!(line(b":a"), "cn:: OmE=\n");
-        assert_eq!(line(b"<a"), "cn:: PGE=\n");
-        assert_eq!(line(b"a\nb"), "cn:: YQpi\n");
-        assert_eq!(line(b"\0"), "cn:: AA==\n");
+        for (value, line) in [
+            ("Anna Schmidt 42", "cn: Anna Schmidt 42\n"),
+            ("a:b < c", "cn: a:b < c\n"),
+            ("", "cn: \n"),
+            ("Käthe", "cn:: S8OkdGhl\n"),
+            (" a", "cn:: IGE=\n"),
+            ("a ", "cn:: YSA=\n"),
+            (":a", "cn:: OmE=\n"),
+            ("<a", "cn:: PGE=\n"),
+            ("a\nb", "cn:: YQpi\n"),
+            ("\0", "cn:: AA==\n"),
+        ] {
+            let mut out = Vec::new();
+            write_line(b"cn", value.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), line);
+        }
     }
 }
