@@ -20,7 +20,6 @@ from sitebench.errors import BadInput, TargetDied, TargetUnreachable, WrongPassw
 
 
 def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:
-    """Run a short measurement."""
     short = {"users": 4, "threads": 1, "warmup_s": 0.1, "measure_s": 0.5}
     return sitebench.run(operation, target, **short | more)
 

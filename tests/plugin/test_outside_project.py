@@ -23,20 +23,16 @@ version = "1"
 addopts = "--strict-markers -p no:cacheprovider"
 """
 
-PROGRAM = """\
+TESTS = """\
 import ldap3
+import pytest
+import sitebench
 
 
 def telephone(url, base, name):
     with ldap3.Connection(url) as connection:
         connection.search(base, f"(cn={name})", attributes=["telephoneNumber"])
         return [str(entry.telephoneNumber) for entry in connection.entries]
-"""
-
-TESTS = """\
-import pytest
-import sitebench
-from phone_book import telephone
 
 
 def test_somebody_is_found(ldap_directory):
@@ -88,12 +84,8 @@ def built(*argv: str | Path, cwd: Path = ROOT, **more: str) -> str:
 def test_project_with_the_wheel_alone_uses_fixtures_and_api(wheel: Path, tmp_path: Path) -> None:
     project = tmp_path / "phone-book"
     project.mkdir()
-    for name, content in (
-        ("pyproject.toml", PYPROJECT),
-        ("phone_book.py", PROGRAM),
-        ("test_phone_book.py", TESTS),
-    ):
-        (project / name).write_text(content)
+    (project / "pyproject.toml").write_text(PYPROJECT)
+    (project / "test_phone_book.py").write_text(TESTS)
     python = project / ".venv/bin/python"
     built(UV, "venv", "--quiet", "--python", sys.executable, project / ".venv")
     built(UV, "pip", "install", "--quiet", "--python", python, wheel, "pytest")

@@ -114,7 +114,6 @@ def slapd(folder: Path) -> Iterator[Foreign]:
 
 @contextlib.contextmanager
 def ds389(folder: Path) -> Iterator[Foreign]:
-    """Start an instance of 389-DS."""
     required_program("dscreate", "servers")
     port, admin, base = free_port(), "cn=Directory Manager", f"ou=people,{SUFFIX}"
     defaults = Path("/usr/share/dirsrv/inf/defaults.inf")

@@ -152,12 +152,6 @@ def test_check_abandons_a_slow_operation(place: Place) -> None:
     checked(place, slow, "--timeout", "300ms").check(1, "twice did not end within 0.6 s")
 
 
-def test_check_adds_no_people(tmp_path: Path) -> None:
-    (tmp_path / "add.toml").write_text(text_of("add"))
-    argv = ("ils", "run", "add.toml", "--check", "--entries", "10", "--locales", "en_US")
-    in_process(*argv, cwd=tmp_path).check(2, "--check adds no people")
-
-
 @pytest.mark.parametrize("operation", ["connect.toml", "connect"])
 def test_check_ends_at_the_last_step_before_the_final_think_time(
     place: Place, operation: str

@@ -82,7 +82,6 @@ def unsettled(result: PointResult) -> PointResult:
 
 
 def at_rate(result: PointResult, per_s: float) -> PointResult:
-    """Return a result whose requests arrived at a rate."""
     return replace(result, spec=replace(result.spec, rate=per_s))
 
 
@@ -93,7 +92,6 @@ def kept(result: PointResult) -> PointResult:
 
 
 def setting(result: PointResult, **settings: str) -> PointResult:
-    """Return a result with other settings."""
     spec = replace(result.spec, settings={**result.spec.settings, **settings})
     return replace(result, spec=spec)
 

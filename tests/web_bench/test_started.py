@@ -66,7 +66,6 @@ def access_log(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(name: str, target: Any, docroot: Path, access_log: Path) -> Iterator[Started]:
-    """The server with all features, started once."""
     directive, value = LOGGED[name]
     directives = {directive: value.format(access_log)}
     with target.serving(docroot, tls=ServerTls(), threads=2, directives=directives) as started:

@@ -127,31 +127,6 @@ def test_one_operation_of_a_file_can_be_a_workload(shop: Path) -> None:
     assert (cart.file_set, cart.uses_tls) == (None, False)
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "remedy"),
-    [
-        ('[[operation]]\nsearch = "(a=b)"\n', "own speaks LDAP", "sitebench ils"),
-        (
-            'data.one.people = "seeded"\n[[operation]]\nget = "/{one.id}"\n',
-            "a web server holds no people, and 'one' are some",
-            "sitebench ps",
-        ),
-        (
-            '[[operation]]\nname = "a"\nstep = [{ get = "/" }, { get = "/", name = "request" }]\n',
-            '"request"',
-            "",
-        ),
-    ],
-)
-def test_error_in_a_workload_file_is_named_with_its_place_and_a_remedy(
-    text: str, message: str, remedy: str
-) -> None:
-    with pytest.raises(BadFile) as error:
-        parse(text, "own")
-    assert message in error.value.message
-    assert remedy in error.value.remedy
-
-
 def test_workload_is_found_by_name_or_read_from_a_file(shop: Path) -> None:
     assert find(str(shop)).name == "shop"
     assert find("webbench1-light").name == "webbench1-light"
