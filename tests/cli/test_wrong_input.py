@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "search.toml": "[[operation]]\nsearch = '(uid=a)'\n",
         "files.toml": "files.s.a.sizes = [9]\n[[operation]]\nfile = 'a'\n",
         "people.toml": "data.one.people = 'seeded'\n[[operation]]\nget = '/{one.id}'\n",
-        "two.toml": "[[operation]]\nname = 'a'\nstep = [{get = '/'}, {get = '/', name = 'request'}]\n",
+        "two.toml": "operation = [{name='a', step=[{get='/'}, {get='/', name='request'}]}]\n",
         "people.txt": "user1\nuser2\n",
         "p98.toml": "[[operation]]\nsearch = '(u=a)'\nobjective = 'p98<1s'\n",
         "no-csv.toml": "data.x.file = 'x.csv'\n[[operation]]\nsearch = '(u={x.u})'\n",
