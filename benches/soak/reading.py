@@ -96,7 +96,8 @@ def read(file: RunFile, point: int) -> Soaked | None:
     for program, steps in STEPS.items():
         for step in steps:
             rows = file.timeline(point, [(program, step)])
-            counted.append(_counted(program, step, rows))
+            count, failures = sum(row.count for row in rows), sum(row.failures for row in rows)
+            counted.append(Counted(program, step, count, failures))
             measured = [row for row in rows if row.phase == Phase.MEASURE]
             drains += [(row.t_ns, row.count - row.failures) for row in measured]
             if (program, step) == LOOKUP:
@@ -118,11 +119,6 @@ def read(file: RunFile, point: int) -> Soaked | None:
     counters = file.manifest().get(COUNTERS, {})
     lines = account(counted, **counters) if len(counters) == 2 else []
     return Soaked(counted, lines, parts, Trend(at_s, directory), Trend(at_s, tester))
-
-
-def _counted(program: str, step: str, rows: Iterable[TimelineRow]) -> Counted:
-    rows = list(rows)
-    return Counted(program, step, sum(row.count for row in rows), sum(row.failures for row in rows))
 
 
 def _bounds(measured: Sequence[TimelineRow]) -> list[float]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from benches.soak import trend
-from benches.soak.account import Line
 from benches.soak.reading import Soaked
-from benches.soak.trend import Figure
 from sitebench.tables.table import Cell, Mark, Row, Table
 from sitebench.units import format_bytes, format_ns, format_rate
 
@@ -30,29 +28,23 @@ SHOWN: dict[str, Callable[[float], str]] = {
 
 def tables(soaked: Soaked) -> list[Table]:
     """Return the end beside the beginning, and the lanes' counts beside the directory's."""
-    return [
-        _trend("The first tenth and the last", soaked.figures),
-        _account("Counted by the lanes and by the directory", soaked.account),
-    ]
-
-
-def _trend(title: str, figures: Iterable[Figure]) -> Table:
-    rows: list[Row] = []
-    for each in figures:
+    figures: list[Row] = []
+    for each in soaked.figures:
         write = SHOWN.get(each.what, _time)
         bound = each.least if each.most is None else each.most
         allowed = "" if bound is None else f"{bound:+.0%}"
         mark = "" if bound is None else _mark(each.holds)
         values = (write(each.first), write(each.last), f"{each.drift:+.1%}")
-        rows.append([each.what, *values, allowed, mark])
-    return Table(title, ("", "First", "Last", "Drift", "Allowed", ""), rows)
-
-
-def _account(title: str, lines: Iterable[Line]) -> Table:
-    rows: list[Row] = [
-        [line.what, _count(line.lanes), _count(line.directory), _mark(line.holds)] for line in lines
+        figures.append([each.what, *values, allowed, mark])
+    counts: list[Row] = [
+        [line.what, _count(line.lanes), _count(line.directory), _mark(line.holds)]
+        for line in soaked.account
     ]
-    return Table(title, ("", "Lanes", "Directory", ""), rows)
+    drift = ("", "First", "Last", "Drift", "Allowed", "")
+    return [
+        Table("The first tenth and the last", drift, figures),
+        Table("Counted by the lanes and by the directory", ("", "Lanes", "Directory", ""), counts),
+    ]
 
 
 def _mark(holds: bool) -> Cell:

@@ -7,7 +7,7 @@ import pytest
 
 from sitebench.runs.runfile import RunFile
 from sitebench.suite import suite
-from tests.docs.shown import parsed
+from tests.docs.shown import parse
 from tests.support.cli import sitebench
 
 
@@ -36,7 +36,7 @@ from tests.support.cli import sitebench
     ],
 )
 def test_short_and_long_option_names_parse_alike(one: str, other: str) -> None:
-    assert parsed(shlex.split(one)) == parsed(shlex.split(other))
+    assert parse(shlex.split(one)) == parse(shlex.split(other))
 
 
 def test_a_suite_is_found_by_its_long_name() -> None:

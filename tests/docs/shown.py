@@ -28,15 +28,12 @@ def command_of(argv: Sequence[str]) -> tuple[tuple[str, ...], Any]:
     raise AssertionError(f"no such command: {' '.join(argv)}")
 
 
-def parse(argv: Sequence[str]) -> None:
-    """Parse arguments with the command's own parser; raises its errors."""
-    parsed(argv)
-
-
-def parsed(argv: Sequence[str]) -> dict[str, Any]:
+def parse(argv: Sequence[str]) -> dict[str, Any]:
+    """Return the options that the command's own parser reads; raises its errors."""
     words, command = command_of(argv)
-    found: dict[str, Any] = command.make_context(" ".join(words), list(argv[len(words) :])).params
-    return found
+    context = command.make_context(" ".join(words), list(argv[len(words) :]))
+    options: dict[str, Any] = context.params
+    return options
 
 
 def blocks(text: str, *languages: str) -> Iterator[str]:

@@ -35,6 +35,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 from tests.support.ldap_server import COMPARE_TRUE, EXTENDED, UNBIND, entry, response, result, split
@@ -45,16 +46,8 @@ QUICK = ".quick."
 _ANSWERED = 2
 """The index of the time of the answer in a request."""
 
-_KINDS = {
-    0x60: "bind",
-    0x63: "search",
-    0x66: "modify",
-    0x68: "add",
-    0x4A: "delete",
-    0x6C: "modify_dn",
-    0x6E: "compare",
-    EXTENDED: "extended",
-}
+_KINDS = {0x60: "bind", 0x63: "search", 0x66: "modify", 0x68: "add", 0x4A: "delete"}
+_KINDS |= {0x6C: "modify_dn", 0x6E: "compare", EXTENDED: "extended"}
 
 
 class _Selector(selectors.DefaultSelector):
@@ -339,12 +332,9 @@ class Server:
         if "open" in command:
             target = Target(command["open"], command["answer_s"], command["unanswered_every"])
             context = self._context if command.get("tls") else None
+            connected = partial(_PROTOCOLS[target.protocol], target)
             listener = await asyncio.get_running_loop().create_server(
-                lambda: _PROTOCOLS[target.protocol](target),
-                "127.0.0.1",
-                0,
-                backlog=1024,
-                ssl=context,
+                connected, "127.0.0.1", 0, backlog=1024, ssl=context
             )
             port = listener.sockets[0].getsockname()[1]
             self._targets[port] = target, listener

@@ -11,7 +11,8 @@ from sitebench.cli.export import FORMATS, as_text
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.evidence import changed
-from tests.support.points import a_result, a_spec, a_tally
+from tests.support.points import a_result, a_spec
+from tests.support.runs import write_run
 
 
 def read(run: RunFile, what: str) -> list[dict[str, str]]:
@@ -39,11 +40,7 @@ def test_interval_without_an_upper_end_is_exported_as_a_lower_bound(tmp_path: Pa
     result = a_result()
     bounds = {"p50": (980.5, 1_020.25), "p99": (1_190.0, None)}
     latency = replace(result.clocks["latency"], intervals=bounds)
-    with RunStore(tmp_path / "run.sitebench") as store:
-        store.begin(result.spec)
-        point = store.point_id(result.spec.key)
-        store.complete(point, {"measure": a_tally()}, changed(result, latency=latency))
-    run = RunFile(tmp_path / "run.sitebench")
+    run = RunFile(write_run(tmp_path / "run.sitebench", changed(result, latency=latency)))
     (row,) = read(run, "points")
     assert row["latency_us.intervals.p50"] == "980.5..1020.25"
     assert row["latency_us.intervals.p99"] == ">= 1190"
@@ -79,19 +76,12 @@ def test_exported_monitor_reading_has_a_row(run: RunFile) -> None:
 
 
 def test_empty_run_exports_only_a_header(tmp_path: Path) -> None:
-    path = tmp_path / "empty"
-    with RunStore(path) as store:
-        store.set_manifest({})
-    with RunFile(path) as run:
+    RunStore(tmp_path / "empty").close()
+    with RunFile(tmp_path / "empty") as run:
         assert [list(as_text(run, "csv", what)) for what in FORMATS["csv"]] == [[""]] * 5
 
 
 def test_second_try_that_does_not_count_is_marked(tmp_path: Path) -> None:
-    with RunStore(tmp_path / "run.sitebench") as store:
-        for spec, operations in ((a_spec(), 20_000), (a_spec(threads=2), 15_000)):
-            store.begin(spec)
-            result = a_result(spec, operations)
-            store.complete(store.point_id(spec.key), {"measure": a_tally()}, result)
-            store.confirm(spec)
-    rows = read(RunFile(tmp_path / "run.sitebench"), "points")
+    results = a_result(a_spec(), 20_000), a_result(a_spec(threads=2), 15_000)
+    rows = read(RunFile(write_run(tmp_path / "run.sitebench", *results)), "points")
     assert [row["status"] for row in rows] == ["done", "not counted"]
