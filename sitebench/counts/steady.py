@@ -2,7 +2,7 @@
 
 docs/method.md ("Steady state") has the rules. The slope of the rates of half-second slots is Theil
 and Sen's: the median slope of all pairs of slots, which a single slot disturbed by another process
-does not move. The significance of a slope depends on the autocorrelation of the rates, which is
+does not move. The significance of a slope depends on the autocorrelation of the rates. It is
 estimated from the differences of neighbours, after removal of a monotone trend: if slots are
 independent, a rise tends to be followed by a fall; in a random walk it does not. With few slots the
 estimate is rounded up, in the target's favour.
