@@ -103,7 +103,7 @@ def assure_encrypted(options: DirectoryOptions) -> None:
 def open_live(options: DirectoryOptions, *, base: bool = True, seen: bool = True) -> OpenDirectory:
     """Return a running directory after a probe of it and, with `base`, of its base.
 
-    Unless `seen`, a base that an anonymous search does not find is no error.
+    With `seen=False`, an anonymous search need not find the base.
     """
     from ils_bench.targets.probe import HiddenBase, WrongBase, probe, root_dse
 
