@@ -262,7 +262,7 @@ impl Pool {
         }
     }
 
-    /// A ticket for a lane that has not waited, unless no place is free or other lanes wait.
+    /// A ticket for a lane that has not waited. `None` if no place is free or other lanes wait.
     pub(crate) fn take(&mut self, lane: u32) -> Option<Ticket> {
         if self.queue.is_empty() { self.take_place(lane) } else { None }
     }

@@ -34,8 +34,8 @@ pub struct Snapshot {
     /// Due arrivals of an open schedule that no lane has taken.
     pub backlog: u64,
     pub in_flight: u64,
-    /// Operations, begun or not, that were due in the window before the last cut and are neither answered nor
-    /// given up.
+    /// Operations that were due in the window before the last cut and have not ended: they may not
+    /// even have begun.
     pub owed: u64,
     /// Users that have ended since the start because the data had no row left for them. If no lane
     /// runs any more for this reason, the window ends with the end of the last user.

@@ -116,8 +116,8 @@ impl People for VisitorColumns {
         self.count
     }
 
-    /// Derives the person without a thread's [`PeopleView`]: neither values that use people nor texts for
-    /// output have access to it.
+    /// Derives the person with a new [`PeopleView`]. The callers, which compute values that use
+    /// people and texts for output, have no access to the view of a thread.
     fn write(&self, number: u64, _added: bool, column: usize, out: &mut Vec<u8>) {
         if let Some(&(_, property)) = PROPERTIES.get(column) {
             PeopleView::new(self.visitors.clone()).write(number, property, Escape::Plain, out);

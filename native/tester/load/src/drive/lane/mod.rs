@@ -16,10 +16,11 @@
 //! it has the answer. A shared connection is held by a lane of its own, which opens the connection like any other lane
 //! and is then `Serving`.
 //!
-//! Per small operation there is one write, one read and at most two looks at the clock. A read that does not
-//! fill its room has emptied the socket, so no second read is needed to get EAGAIN (epoll(7),
-//! edge-triggered). Nagle's algorithm needs no switching off: with one request in flight there is never a
-//! small segment that is not acknowledged when the next is written.
+//! Per small operation there is one write, one read and at most two looks at the clock. A read that
+//! does not fill its room has emptied the socket, so no second read is needed to get EAGAIN
+//! (epoll(7), edge-triggered). Nagle's algorithm need not be switched off. It delays a small
+//! segment while an earlier segment is not acknowledged; with one request in flight, the answer has
+//! acknowledged all earlier segments.
 
 mod connect;
 mod exchange;
@@ -190,11 +191,12 @@ impl<P: Protocol> Lane<P> {
         self.due_ns != NEVER || asks
     }
 
-    /// Whether the result of this window has to wait for a request or an operation of the lane. Connecting is
-    /// part of a request if phases are recorded.
+    /// Whether the result of this window has to wait for a request or an operation of the lane.
+    /// Connecting is part of a request if phases are recorded.
     ///
-    /// The result does not wait for think times of the operation that end at `limit_ns` or later, nor for an
-    /// operation whose think times follow a request that was sent after the window.
+    /// The result does not wait for an operation whose remaining think times would end at
+    /// `limit_ns` or later. They are added to the end of the current think time, or to the start of
+    /// the current request.
     pub(crate) fn owes(&self, over_ns: &Range<u64>, limit_ns: u64, program: &Program<P::Request>) -> bool {
         let began_ns = match self.phase {
             Phase::Opening if !self.reconnects() => self.connection.connect.started_ns,
@@ -211,7 +213,8 @@ impl<P: Protocol> Lane<P> {
             Phase::Sleeping if self.thinks_until_ns > 0 => {
                 self.thinks_until_ns.saturating_add(rest_ns) < limit_ns
             }
-            // The lane waits for a row. Without an arrival, an operation that has sent nothing has not begun.
+            // The lane waits for a row. An operation has begun if it has an arrival, or has sent
+            // something.
             Phase::Sleeping => self.due_ns != NEVER || self.pass.bytes_out > 0,
             _ => rest_ns == 0 || began_ns.saturating_add(rest_ns) < limit_ns,
         };
