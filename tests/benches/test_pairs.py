@@ -91,9 +91,7 @@ def test_table_shows_the_ratio_of_each_figure_that_both_sides_have() -> None:
     assert "lookup / floor" in table
 
 
-def test_row_of_a_missing_program_names_the_program_as_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_row_of_a_missing_program_names_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     row = Row("page", "pages", "nginx", "page-nginx.rate", "page-wrk.rate", 0.9, at_least=0.5)
     (outcome,), measured = pairs.measure_rows([row], 7, lambda text: None)
@@ -101,9 +99,7 @@ def test_row_of_a_missing_program_names_the_program_as_reason(
     assert "wrk" in outcome.reason
 
 
-def test_folder_without_sides_is_refused_with_the_command_that_creates_sides(
-    tmp_path: Path,
-) -> None:
+def test_folder_without_sides_is_refused_with_the_command_for_sides(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no checkout") as raised:
         pairs.measure_against(tmp_path, pairs.ROWS, 7, lambda text: None)
     assert "git worktree add" in raised.value.remedy

@@ -15,6 +15,7 @@ from sitebench.runs.manifest import COMPARED
 from sitebench.runs.runfile import RunFile
 
 COMMAND = "ils run lookup --target {}"
+Places = tuple[Path, Path]
 
 
 def a_plan(
@@ -30,13 +31,11 @@ def a_plan(
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> tuple[Path, Path]:
+def places(tmp_path: Path) -> Places:
     return files(str(tmp_path / "c"))
 
 
-def measured(
-    plan: Interleaving, places: tuple[Path, Path], *on_turn: Callable[[Turn], object]
-) -> None:
+def measured(plan: Interleaving, places: Places, *on_turn: Callable[[Turn], object]) -> None:
     prepare(plan, places)
     measure(plan, places, *on_turn)
 
@@ -88,7 +87,7 @@ def test_a_command_that_cannot_be_compared_is_refused(command: str, said: str) -
     assert "\n" not in error.value.message
 
 
-def test_both_run_files_contain_the_id_of_the_comparison(places: tuple[Path, Path]) -> None:
+def test_both_run_files_contain_the_id_of_the_comparison(places: Places) -> None:
     prepare(a_plan(), places)
     prepare(a_plan(), places)
     facts = []
@@ -102,17 +101,13 @@ def test_both_run_files_contain_the_id_of_the_comparison(places: tuple[Path, Pat
 @pytest.mark.parametrize(
     "other", [{"command": "ils run add --target {}"}, {"seed": 2}, {"repeats": 15}]
 )
-def test_files_of_another_comparison_are_refused(
-    places: tuple[Path, Path], other: dict[str, Any]
-) -> None:
+def test_files_of_another_comparison_are_refused(places: Places, other: dict[str, Any]) -> None:
     prepare(a_plan(), places)
     with pytest.raises(BadInput, match="holds another comparison"):
         prepare(a_plan(**other), places)
 
 
-def test_option_that_differs_from_the_stored_comparison_is_named(
-    places: tuple[Path, Path],
-) -> None:
+def test_option_that_differs_from_the_stored_comparison_is_named(places: Places) -> None:
     prepare(a_plan(restart="./nope {}"), places)
     with pytest.raises(BadInput, match=r"; its --restart is './nope \{\}', not './switch \{\}'"):
         prepare(a_plan(restart="./switch {}"), places)
@@ -120,7 +115,7 @@ def test_option_that_differs_from_the_stored_comparison_is_named(
 
 @pytest.mark.parametrize(("repeats", "said"), [(6, True), (7, False)])
 def test_too_few_pairs_are_reported_before_the_first_measurement(
-    places: tuple[Path, Path], capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
+    places: Places, capsys: pytest.CaptureFixture[str], *, repeats: int, said: bool
 ) -> None:
     """Five pairs were measured before the message "at least 7 are needed"."""
     prepare(a_plan(repeats=repeats), places)
@@ -129,7 +124,7 @@ def test_too_few_pairs_are_reported_before_the_first_measurement(
 
 
 def test_each_turn_starts_a_new_target(
-    slapd: Path, tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    slapd: Path, tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Two processes of one program differ with the placement of their memory: if the same process
     # were measured repeatedly, this would count as a difference between A and B.
@@ -149,7 +144,7 @@ def test_each_turn_starts_a_new_target(
 
 
 def test_restart_option_alone_compares_settings_of_one_server(
-    tmp_path: Path, places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, places: Places, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An index off and on: `{}` occurs only in --restart."""
     with LdapDirectory(entries=50, locales=("en_US",)) as server:
@@ -171,7 +166,7 @@ def test_restart_option_alone_compares_settings_of_one_server(
 
 
 def test_server_is_restarted_before_each_turn_in_its_own_session(
-    tmp_path: Path, places: tuple[Path, Path]
+    tmp_path: Path, places: Places
 ) -> None:
     restart = f"echo {{}} >>{tmp_path}/turns; exec sleep 20 & echo $! >{tmp_path}/pid"
     wrong = a_plan("ils run {} --entries 0", repeats=1, restart=restart)
@@ -184,12 +179,12 @@ def test_server_is_restarted_before_each_turn_in_its_own_session(
     os.kill(server, signal.SIGKILL)
 
 
-def test_failed_restart_ends_the_comparison(places: tuple[Path, Path]) -> None:
+def test_failed_restart_ends_the_comparison(places: Places) -> None:
     with pytest.raises(MeasurementFailed, match=r"repeat 1: .*restart.* code 3: no such unit"):
         measured(a_plan(restart="echo no such unit >&2; exit 3"), places)
 
 
-def test_failed_command_is_reported_with_its_side_and_reason(places: tuple[Path, Path]) -> None:
+def test_failed_command_is_reported_with_its_side_and_reason(places: Places) -> None:
     wrong = a_plan(COMMAND, "ldap://127.0.0.1:1", "x", repeats=5)
     turns: list[Turn] = []
     with pytest.raises(MeasurementFailed) as error:
@@ -200,6 +195,6 @@ def test_failed_command_is_reported_with_its_side_and_reason(places: tuple[Path,
     assert error.value.remedy
 
 
-def test_command_with_an_invalid_option_is_bad_input(places: tuple[Path, Path]) -> None:
+def test_command_with_an_invalid_option_is_bad_input(places: Places) -> None:
     with pytest.raises(BadInput, match=r"repeat 1: .*no such option '--nonsense'"):
         measured(a_plan("ils run lookup --nonsense {}"), places)

@@ -60,9 +60,7 @@ def test_points_are_named_by_differing_settings() -> None:
     assert distinguishing_label(specs)(specs[1]) == "keys=latest"
 
 
-def test_run_file_without_a_finished_point_is_refused_with_the_way_to_finish(
-    tmp_path: Path,
-) -> None:
+def test_run_file_without_a_finished_point_is_refused_with_a_remedy(tmp_path: Path) -> None:
     path = tmp_path / "planned.sitebench"
     with RunStore(path) as store:
         store.plan([made.spec()])

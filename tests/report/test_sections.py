@@ -24,6 +24,7 @@ from tests.support.points import judged
 
 LOGIN = {"accounts": "/home/me/staff.csv:secret=password", "base": "ou=staff,dc=x"}
 LOGIN |= {"how": "search-bind", "bind_dn": "cn=admin,dc=x"}
+Sections = dict[str, Section]
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +34,7 @@ def sweep(report: Report) -> Run:
 
 
 @pytest.fixture(scope="session")
-def sections(sweep: Run) -> dict[str, Section]:
+def sections(sweep: Run) -> Sections:
     return sections_of(sweep)
 
 
@@ -42,11 +43,11 @@ def words(section: Section | str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
-def sections_of(*runs: Run) -> dict[str, Section]:
+def sections_of(*runs: Run) -> Sections:
     return {section.id: section for section in build.sections(Report([*runs]))}
 
 
-def test_verdict_is_the_first_section_and_manifest_the_last(sections: dict[str, Section]) -> None:
+def test_verdict_is_the_first_section_and_manifest_the_last(sections: Sections) -> None:
     assert list(sections) == [
         *("verdict", "results", "warnings", "rates", "bottlenecks", "curve", "spectrum"),
         *("over-time", "papers", "failures", "plan", "manifest"),
@@ -121,7 +122,7 @@ def test_trust_sentence_depends_on_bound_and_warnings(
     assert trust.sentence(replace(sweep, points=[one], stored=[])) == words
 
 
-def test_first_section_has_trust_cards_and_a_chart(sections: dict[str, Section]) -> None:
+def test_first_section_has_trust_cards_and_a_chart(sections: Sections) -> None:
     body = sections["verdict"].body
     parts = ('class="headline"', 'class="next"', 'class="cards"', 'id="figure-overview"')
     places = [body.index(part) for part in parts]
@@ -203,7 +204,7 @@ def test_report_on_a_search_without_an_upper_limit_shows_a_lower_bound(
         assert (bar["words"], bar["grade"]) == ("at least 2,620/s", "at least")
 
 
-def test_card_has_p95_p99_and_failures_beside_the_rate(sections: dict[str, Section]) -> None:
+def test_card_has_p95_p99_and_failures_beside_the_rate(sections: Sections) -> None:
     card = words(sections["verdict"])
     met = "objective p99<1ms: passed; objective max<1us: missed"
     assert f"Lookup 20,000/s 1k entries: p95 146 µs, p99 150 µs; {met} " in card
@@ -221,7 +222,7 @@ def test_label_of_a_rate_stands_after_the_interval_of_its_bar(report: Report) ->
     assert any(bar["high"] for bar in bars)
 
 
-def test_cards_refer_to_a_foreign_server_as_a_directory(sections: dict[str, Section]) -> None:
+def test_cards_refer_to_a_foreign_server_as_a_directory(sections: Sections) -> None:
     """They were called "Directory of online users", the directory of the paper."""
     assert "<h3>Directory</h3>" in sections["verdict"].body
 
@@ -314,21 +315,21 @@ def test_note_of_a_starred_latency_covers_each_reason(sweep: Run, bound: str) ->
     assert "*: includes delays of the load generator, or is not usable" in said
 
 
-def test_lower_bound_and_its_latency_are_marked(sections: dict[str, Section]) -> None:
+def test_lower_bound_and_its_latency_are_marked(sections: Sections) -> None:
     assert "≥ 20,000" in sections["results"].body
     assert "≥ 20,000" in sections["papers"].body
     assert "99 µs *" in words(sections["results"])
     assert "*" not in words(sections["verdict"])
 
 
-def test_server_cost_has_a_row_for_each_point(sections: dict[str, Section]) -> None:
+def test_server_cost_has_a_row_for_each_point(sections: Sections) -> None:
     said = words(sections["bottlenecks"])
     assert "What one operation costs your server" in said
     # 0.95 s of CPU a second at 20,000/s.
     assert "Lookup, 1k entries, 16 users 47.5 µs" in said
 
 
-def test_bottlenecks_have_a_grade_and_evidence(sections: dict[str, Section]) -> None:
+def test_bottlenecks_have_a_grade_and_evidence(sections: Sections) -> None:
     said = words(sections["bottlenecks"])
     assert "Point CPU Network Memory Operating System Software Disk Subsystem Verdict" in said
     assert "Lookup, 1k entries, 16 users Primary" in said
@@ -336,7 +337,7 @@ def test_bottlenecks_have_a_grade_and_evidence(sections: dict[str, Section]) -> 
     assert "1997, Table 11: ProLiant 7000" in said
 
 
-def test_tables_of_the_paper_have_todays_rows_above_1997(sections: dict[str, Section]) -> None:
+def test_tables_of_the_paper_have_todays_rows_above_1997(sections: Sections) -> None:
     said = words(sections["papers"])
     assert "Search Ops/sec today - 20,000 - 20,000" in said
     assert "ProLiant 2500, Table 6 935 921 905 900" in said
@@ -344,7 +345,7 @@ def test_tables_of_the_paper_have_todays_rows_above_1997(sections: dict[str, Sec
 
 
 def test_each_operation_has_the_number_of_repeats_the_median_and_the_range(
-    sections: dict[str, Section],
+    sections: Sections,
 ) -> None:
     said = words(sections["results"])
     assert "Lookup 1k 16\xa0users".replace("\xa0", " ") in said
@@ -352,13 +353,13 @@ def test_each_operation_has_the_number_of_repeats_the_median_and_the_range(
     assert "with few repeats, the smallest and the largest" in said
 
 
-def test_step_tables_are_collapsed_at_first(sections: dict[str, Section]) -> None:
+def test_step_tables_are_collapsed_at_first(sections: Sections) -> None:
     summary = "<details><summary>Every step of every program"
     steps = sections["results"].body.partition(summary)[2]
     assert "service p50 service p95 service p99" in words(steps)
 
 
-def test_objectives_are_shown_with_outcome_and_measured_value(sections: dict[str, Section]) -> None:
+def test_objectives_are_shown_with_outcome_and_measured_value(sections: Sections) -> None:
     said = words(sections["results"])
     assert "lookup at 1k, 16 clients p99<1ms passed 150 µs max<1us missed 151 µs" in said
     assert "add at 1k, 16 clients p99<1ms invalid" in said, "the load generator was the limit"
@@ -369,23 +370,21 @@ def test_unknown_objective_is_omitted(sweep: Run) -> None:
     assert objectives.tables(Report([newer])) == []
 
 
-def test_tail_table_has_the_samples_beyond_each_percentile(sections: dict[str, Section]) -> None:
+def test_tail_table_has_the_samples_beyond_each_percentile(sections: Sections) -> None:
     """Two repeats of 8 drains of 10,000, merged: 1,600 beyond p99, one beyond p99.999."""
     said = words(sections["results"])
     row = "Lookup, 1k entries 16 users 160,000 150 µs (1,600) 151 µs (160) n/a (16) n/a (1)"
     assert row in said
 
 
-def test_signs_of_the_tail_are_explained_only_where_a_cell_has_them(
-    report: Report, sweep: Run
-) -> None:
+def test_signs_of_the_tail_are_explained_only_where_a_cell_has_them(sweep: Run) -> None:
     unanswered, many = Histogram(), Histogram()
     unanswered.record(10**10, 20_000)
     many.record(10**6, 10**8)
     given_up = [replace(point, censored=unanswered) for point in sweep.points]
     complete = [replace(point, latency=many) for point in sweep.points]
     tails = [
-        operations.tail(report, replace(sweep, points=points))
+        operations.tail(Report([sweep]), replace(sweep, points=points))
         for points in (sweep.points, given_up, complete)
     ]
     for tail, explained in zip(tails, (["n/a"], ["n/a", ">="], []), strict=True):
@@ -395,7 +394,7 @@ def test_signs_of_the_tail_are_explained_only_where_a_cell_has_them(
     assert tails[1].rows[0][3] == ">= 10 s (2,000)"
 
 
-def test_section_of_1997_is_collapsed_at_first(sections: dict[str, Section]) -> None:
+def test_section_of_1997_is_collapsed_at_first(sections: Sections) -> None:
     assert sections["papers"].body.startswith("<details><summary>")
     above = " ".join(words(sections[name]) for name in ("verdict", "results", "warnings", "rates"))
     assert "ProLiant" not in above
@@ -486,7 +485,7 @@ def test_percentiles_over_time_use_enough_seconds_for_p95(
     assert ("p95" in {row["series"] for row in found}) == (per_s * width_s >= 2_000)
 
 
-def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:
+def test_failures_are_counted_by_kind(sections: Sections) -> None:
     said = words(sections["failures"])
     assert "Connect, 1k entries timeout connect: look up <timeout> 56" in said
     assert "Connect, 1k entries wrong-answer connect: look up <wrong-answer> 16" in said
@@ -505,9 +504,7 @@ def test_failure_share_matches_that_of_an_objective(sweep: Run) -> None:
     assert METRICS["failures"].read(result) == pytest.approx(shown, abs=0.001)
 
 
-def test_loads_are_drawn_as_a_curve_with_the_knee_of_the_search(
-    sections: dict[str, Section],
-) -> None:
+def test_loads_are_drawn_as_a_curve_with_the_knee_of_the_search(sections: Sections) -> None:
     (chart,) = sections["curve"].charts
     (datasets,) = chart.choices.values()
     assert datasets["knee"] == {"rate": [20_000], "label": ["knee: 20,000/s with 16 clients"]}
@@ -528,7 +525,7 @@ def test_markdown_has_the_headline_the_warnings_and_every_table(report: Report) 
     assert "<" not in text
 
 
-def test_table_of_workers_marks_lost_workers(sweep: Run, sections: dict[str, Section]) -> None:
+def test_table_of_workers_marks_lost_workers(sweep: Run, sections: Sections) -> None:
     assert "workers" not in sections, "one process made these points"
     first = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, (2.0, 1.0))
     lost = WorkerSeen(
@@ -549,9 +546,7 @@ def test_narrow_range_of_rates_has_axis_ticks() -> None:
     assert log_axis("count, log", [1.0, 100.0])["values"][:3] == [0.1, 0.2, 0.5]
 
 
-def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(
-    sections: dict[str, Section],
-) -> None:
+def test_axis_of_rates_over_sizes_spans_at_least_a_factor_of_four(sections: Sections) -> None:
     """Otherwise 106k to 127k fill the height, without a mark between them."""
     for chart in sections["rates"].charts:
         rates = [row["rate"] for row in rows(chart.choices[""]["points"])]
