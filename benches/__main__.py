@@ -61,18 +61,16 @@ def bench(options: _BenchOptions) -> None:
     status = Console(stderr=True).status("")
     chosen = choose(ROWS, options.rows)
     if options.against is not None:
+        build = Path(options.against)
         with status:
-            measured = pairs.measure_against(
-                Path(options.against), chosen, options.pairs, status.update
-            )
+            measured = pairs.measure_against(build, chosen, options.pairs, status.update)
         show([pairs.figures_table(measured, options.pairs)])
         return
     paired = [row for row in chosen if row in pairs.ROWS]
+    apart = [row for row in chosen if row not in paired]
     with status:
         outcomes, measured = pairs.measure_rows(paired, options.pairs, status.update)
-        others, series = _measure_trials(
-            options, [row for row in chosen if row not in paired], status.update
-        )
+        others, series = _measure_trials(options, apart, status.update)
     if options.json:
         document = {
             "pairs": options.pairs,

@@ -8,9 +8,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -119,62 +117,39 @@ class SiteBench(Bench):
         return {"million": resident[MILLION], "allowed": resident[THOUSAND] + 64 * MIB}
 
     def _sqlite(self) -> Values:
-        """Perform the transactions of an update with SQLite alone."""
+        """Perform the transactions of an update with SQLite alone, one person after another."""
         upd = open_cached(spec_of(self._options(TEN_THOUSAND)))
-        with _copy(upd.path) as path:
-            return sqlite_alone(path, TEN_THOUSAND, self.seconds)
+        update = "UPDATE people SET background = ?, accent = ? WHERE id = ?"
+        with temporary_folder() as folder:
+            path = folder / "upd.sqlite"
+            with translated():
+                copy_upd(str(upd.path), str(path))
+            with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = NORMAL")
+                done, began = 0, time.monotonic()
+                while (now := time.monotonic()) < began + self.seconds:
+                    for _ in range(100):
+                        colour = f"#{done & 0xFFFFFF:06x}"
+                        # A statement outside of a transaction is its own transaction.
+                        db.execute(update, (colour, colour, done * 7919 % TEN_THOUSAND))
+                        done += 1
+        return {"ops_per_s": done / (now - began)}
 
     def _upd(self) -> Values:
         spec = spec_of(self._options(MILLION))
         with temporary_folder() as folder:
             began = time.monotonic()
-            made = build(spec, folder / "native.sqlite")
+            native = build(spec, folder / "native.sqlite").path
             native_s = time.monotonic() - began
-            return {
-                "native_s": native_s,
-                "python_s": executemany_s(made.path, folder / "python.sqlite"),
-            }
-
-
-def sqlite_alone(path: Path, size: int, seconds: float) -> dict[str, float]:
-    """Update two properties of one person after another for some seconds."""
-    db = sqlite3.connect(path, isolation_level=None)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
-    done, began = 0, time.monotonic()
-    give_up = began + seconds
-    while time.monotonic() < give_up:
-        for _ in range(100):
-            colour = f"#{done & 0xFFFFFF:06x}"
-            # A statement outside of a transaction is its own transaction.
-            db.execute(
-                "UPDATE people SET background = ?, accent = ? WHERE id = ?",
-                (colour, colour, done * 7919 % size),
-            )
-            done += 1
-    took = time.monotonic() - began
-    db.close()
-    return {"ops_per_s": done / took}
-
-
-def executemany_s(source: Path, target: Path) -> float:
-    """Copy the rows of a database with Python's executemany; return the seconds."""
-    with contextlib.closing(sqlite3.connect(source)) as known:
-        (table,) = known.execute("SELECT sql FROM sqlite_schema WHERE name = 'people'").fetchone()
-        rows = known.execute("SELECT * FROM people").fetchall()
-    marks = ", ".join("?" * len(rows[0]))
-    with contextlib.closing(sqlite3.connect(target)) as db:
-        began = time.monotonic()
-        db.execute(table)
-        with db:
-            db.executemany(f"INSERT INTO people VALUES ({marks})", rows)
-        return time.monotonic() - began
-
-
-@contextlib.contextmanager
-def _copy(source: Path) -> Iterator[Path]:
-    with temporary_folder() as folder:
-        path = folder / "upd.sqlite"
-        with translated():
-            copy_upd(str(source), str(path))
-        yield path
+            with contextlib.closing(sqlite3.connect(native)) as db:
+                query = "SELECT sql FROM sqlite_schema WHERE name = 'people'"
+                (table,) = db.execute(query).fetchone()
+                rows = db.execute("SELECT * FROM people").fetchall()
+            marks = ", ".join("?" * len(rows[0]))
+            with contextlib.closing(sqlite3.connect(folder / "python.sqlite")) as db:
+                began = time.monotonic()
+                db.execute(table)
+                with db:
+                    db.executemany(f"INSERT INTO people VALUES ({marks})", rows)
+                return {"native_s": native_s, "python_s": time.monotonic() - began}

@@ -11,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 from ils_bench.targets.openldap import fill, find, write_config
@@ -23,11 +23,13 @@ from sitebench.seeders.ldif import write_ldif
 from sitebench.seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
-from tests.support.programs import required_program, running_server
+from tests.support.programs import required_program, run_program, running_server
 from tests.support.waiting import eventually
 
 PEOPLE = Spec(1_000, locales=("en_US",))
 CALM_S = 120.0
+TARGET_CORE, TESTER_CORE = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
+"""The cores of directory and load generator, which may be the same core."""
 SOURCE = Path(__file__).parent / "slower.c"
 
 
@@ -37,20 +39,6 @@ class Directory:
 
     plain: str
     slower: str
-
-
-@dataclass(frozen=True)
-class Cores:
-    """The cores of directory and load generator, which may be the same core."""
-
-    target: int
-    tester: int
-
-    @classmethod
-    def of_this_machine(cls) -> Cores:
-        """Divide the cores that this process may use."""
-        usable = sorted(os.sched_getaffinity(0))
-        return cls(usable[0], usable[-1])
 
 
 @contextlib.contextmanager
@@ -102,7 +90,7 @@ def directory(loss: float) -> Iterator[Directory]:
         # slapd listens at both addresses before it answers at one.
         server = running_server([*argv, "-h", " ".join(urls)], ports[1], env=env)
         with contextlib.ExitStack() as stack:
-            with pinned(Cores.of_this_machine().target), undisturbed():
+            with pinned(TARGET_CORE), undisturbed():
                 stack.enter_context(server)
             yield Directory(*urls)
 
@@ -126,7 +114,7 @@ def _library(folder: Path) -> Path:
     library = folder / "slower.so"
     compiler = str(required_program("cc"))
     argv = [compiler, "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
-    subprocess.run([*argv, "-ldl", "-lpthread"], check=True, capture_output=True)
+    run_program([*argv, "-ldl", "-lpthread"], check=True)
     return library
 
 
@@ -140,13 +128,9 @@ def compare(out: Path, a: str, b: str, *, repeats: int, seed: int, window: str) 
     how = ("--repeats", str(repeats), "--seed", str(seed), "--out", str(out))
     # Other programs may end soon; otherwise the comparison runs beside them.
     eventually(calm, within_s=CALM_S)
-    with pinned(Cores.of_this_machine().tester), undisturbed():
-        process = subprocess.Popen(
-            [*_ends_with_us(), *SITEBENCH, *argv, *how],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    words = [*_ends_with_us(), *SITEBENCH, *argv, *how]
+    with pinned(TESTER_CORE), undisturbed():
+        process = Popen(words, stdout=PIPE, stderr=PIPE, text=True)
     try:
         said, err = process.communicate()
     finally:

@@ -44,13 +44,14 @@ def page() -> str:
     """Return the page: each command with its own options, then the common options."""
     found = dict(commands())
     shared = _shared(found)
+    tables = ((f"### {title}", "", *_table(rows)) for title, rows in shared.items())
     return "\n".join(
         [
             HEAD,
             *(line for path, each in found.items() for line in _section(path, each, shared)),
             "## Options of several commands",
             "",
-            *(line for title, rows in shared.items() for line in _group(title, rows)),
+            *(line for table in tables for line in table),
         ]
     )
 
@@ -95,12 +96,6 @@ def _options(command: Any) -> list[Any]:
         for each in visible(command)
         if each.param_type_name == "option" and each.name not in OWN
     ]
-
-
-def _group(title: str, rows: Sequence[Any]) -> Iterator[str]:
-    yield f"### {title}"
-    yield ""
-    yield from _table(rows)
 
 
 def _section(

@@ -81,24 +81,6 @@ def command_line(task: Task, *more: str, command: str = "run", operation: str = 
     return sitebench(*argv, *more, *task.more, cwd=task.folder)
 
 
-def two_threads(task: Task) -> Ran:
-    return command_line(task, "--threads", "2")
-
-
-def one_operation(task: Task) -> Ran:
-    """Run one operation of a file with two operations."""
-    return command_line(task, operation=":o")
-
-
-def sweep(task: Task) -> Ran:
-    """Run `sitebench HALF sweep FILE`."""
-    return command_line(task, command="sweep")
-
-
-def portable(task: Task) -> Ran:
-    return command_line(task, "--client", "ldap3")
-
-
 def two_workers(task: Task) -> Ran:
     master = f"127.0.0.1:{free_port()}"
     workers = task.folder / "workers"
@@ -142,13 +124,14 @@ def page(task: Task) -> Mapping[str, object]:
 
 
 DOORS: Mapping[str, Door] = {
-    "two threads": two_threads,
+    "two threads": lambda task: command_line(task, "--threads", "2"),
     "two workers": two_workers,
-    "one operation": one_operation,
+    # One operation of a file with two operations.
+    "one operation": lambda task: command_line(task, operation=":o"),
     "locust": locust,
     "page": page,
-    "portable": portable,
-    "sweep": sweep,
+    "portable": lambda task: command_line(task, "--client", "ldap3"),
+    "sweep": lambda task: command_line(task, command="sweep"),
 }
 
 
