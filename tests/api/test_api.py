@@ -294,6 +294,7 @@ def test_server_closed_under_load_raises_target_died() -> None:
     [
         (lambda: LdapDirectory("1k"), "LdapDirectory: entries is '1k'; give it as int"),  # type: ignore[arg-type]
         (lambda: LdapDirectory(5, members=10, groups=1), "members is 10"),  # type: ignore[arg-type]
+        (lambda: LdapDirectory(0, groups=3), "and no people"),
         (lambda: LdapDirectory(5, members=(3,)), "members is said of no groups"),
         (lambda: LdapDirectory(5, tls="yes"), "tls is 'yes'; give it as bool"),  # type: ignore[arg-type]
         (lambda: LdapDirectory(5, tls=True, start_tls=True), "tls and start_tls exclude"),

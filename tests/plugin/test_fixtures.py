@@ -44,11 +44,6 @@ def test_entries_added_by_a_test_are_hidden_from_other_tests(
     assert names_in(ldap_directory) == 4
 
 
-def test_groups_of_no_people_are_refused() -> None:
-    with pytest.raises(BadInput, match="and no people"):
-        LdapDirectory(entries=0, groups=3)
-
-
 @pytest.mark.parametrize("turn", [1, 2])
 @pytest.mark.ldap_directory(entries=5, locales=ENGLISH, profile="posix", hash="ssha512")
 def test_people_of_a_directory_log_in_and_change_passwords(
@@ -64,23 +59,6 @@ def test_people_of_a_directory_log_in_and_change_passwords(
     again = ldap3.Connection(ldap_directory.url, dn, password)
     assert not again.bind()
     again.unbind()
-
-
-@pytest.fixture
-def ldif(tmp_path: Path) -> Path:
-    path = tmp_path / "two.ldif"
-    path.write_text(
-        "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n"
-        "dn: cn=Ann,dc=example,dc=com\nobjectClass: person\ncn: Ann\nsn: Lee\n"
-    )
-    return path
-
-
-def test_directory_can_be_loaded_from_an_ldif_file(
-    ldap_directory_factory: Callable[..., LdapDirectory], ldif: Path
-) -> None:
-    directory = ldap_directory_factory(entries=0, ldif=ldif, suffix="dc=example,dc=com")
-    assert names_in(directory) == 1
 
 
 @pytest.fixture(scope="module")

@@ -64,14 +64,6 @@ def test_unexpected_answer_names_its_operation(place: Place) -> None:
     assert not line.endswith((":", " "))
 
 
-def test_check_ends_at_once_if_no_connection_opens(tmp_path: Path) -> None:
-    (tmp_path / "mix.toml").write_text(TWO)
-    argv = ("ils", "run", "mix.toml", "--check", "--target", "ldap://127.0.0.1:9")
-    ran = in_process(*argv, cwd=tmp_path)
-    assert ran.code != 0
-    assert "did not end within" not in ran.err
-
-
 def checked_site(folder: Path, text: str) -> tuple[Ran, list[str]]:
     """Check a scenario at a site without its pages; return also the requests."""
     (folder / "shop.toml").write_text(text)

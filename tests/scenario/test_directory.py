@@ -13,7 +13,6 @@ from ldap3 import Connection
 
 from ils_bench.growth import warn_of_leftovers
 from ils_bench.sequences import LOOKUP, text_of
-from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointResult
@@ -436,22 +435,18 @@ def test_scenario_file_may_have_the_name_of_its_operation(place: Place) -> None:
     assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
 
 
+READER: dict[str, Any] = {"admin_dn": "cn=reader", "admin_password": "secret"}
+
+
 def test_base_readable_only_by_the_identity_of_the_file_is_accepted(tmp_path: Path) -> None:
-    (tmp_path / "mix.toml").write_text(
-        'base = "o=Intranet"\nconnection.main = { bind = "cn=reader", password = "{env.READER}" }\n'
-        '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\nexpect.entries = 1\n'
-    )
-    identity: dict[str, Any] = {"admin_dn": "cn=reader", "admin_password": "secret"}
-    with LdapDirectory(100, require_bind=True, locales=("en_US",), **identity) as hidden:
-        load = ("--target", hidden.url, *WHERE)
-        in_process("ils", "run", "mix.toml", *load, cwd=tmp_path, READER="secret").check(0)
+    bind = 'connection.main = { bind = "cn=reader", password = "{env.READER}" }\n'
+    search = '[[operation]]\nsearch = "(objectClass=*)"\nscope = "base"\nexpect.entries = 1\n'
+    with a_place(tmp_path, require_bind=True, **READER) as hidden:
+        hidden.write(f'base = "{BASE}"\n{bind}{search}')
+        hidden.run(*WHERE, READER="secret").check(0)
         # The identity of the command line reads.
-        (tmp_path / "bare.toml").write_text(
-            'base = "o=Intranet"\n[[operation]]\nsearch = "(cn=a)"\n'
-        )
-        in_process("ils", "run", "bare.toml", *load, cwd=tmp_path).check(
-            2, "does not show 'o=Intranet'"
-        )
+        hidden.write(f'base = "{BASE}"\n{search}')
+        hidden.run(*WHERE).check(2, f"does not show {BASE!r}")
 
 
 TWO_WHO_BIND = """
@@ -474,8 +469,7 @@ def test_bind_in_one_operation_does_not_drop_the_bind_dn_of_other_operations(
     tmp_path: Path,
 ) -> None:
     """A file, its single operation and its check agree."""
-    identity: dict[str, Any] = {"admin_dn": "cn=reader", "admin_password": "secret"}
-    with a_place(tmp_path, require_bind=True, **identity) as hidden:
+    with a_place(tmp_path, require_bind=True, **READER) as hidden:
 
         def ran(login: str = "", find: str = "", *argv: str, only: str = "") -> Ran:
             auth = 'connection.auth.per = "step"' if login else ""

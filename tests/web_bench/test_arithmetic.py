@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sitebench.errors import BadInput
+from sitebench.report.printed import PrintedTable
 from sitebench.suite_base.vary import Scaling, scaling
 from tests.web_bench.made import mean_bytes
 from web_bench.paper import arithmetic
@@ -123,15 +124,9 @@ def test_mixes_that_do_not_determine_the_costs_are_refused() -> None:
 PAPER = PAPERS["webbench3"]
 CPUS = {4: "Four-Processor", 1: "Uniprocessor"}
 TITLES = {
-    "static": {4: "Static Performance (4-CPU Server)", 1: "Static Performance (1-CPU Server)"},
-    "Java Servlet": {
-        4: "SPICE Performance for Java Servlets and C CGI Programs (4 CPUs)",
-        1: "SPICE Performance for Java Servlets and C CGI Programs (1 CPU)",
-    },
-    "JSP": {
-        4: "SPICE Performance for JSP and SHTML SPICE Programs (4 CPUs)",
-        1: "SPICE Performance for JSP and SHTML SPICE Programs (1 CPU)",
-    },
+    "static": "Static Performance ({}-CPU Server)",
+    "Java Servlet": "SPICE Performance for Java Servlets and C CGI Programs ({} CPU{})",
+    "JSP": "SPICE Performance for JSP and SHTML SPICE Programs ({} CPU{})",
 }
 TITLES |= {"C CGI": TITLES["Java Servlet"], "SHTML": TITLES["JSP"]}
 TABLES = {
@@ -142,10 +137,14 @@ TABLES = {
 }
 
 
+def table_of(kind: str, cpus: int) -> PrintedTable:
+    return PAPER.table(TITLES[kind].format(cpus, "" if cpus == 1 else "s"))
+
+
 def measured(server: str, cpus: int, kind: str) -> CurvePoint:
     """Return a test's peak; the paper does not print its clients."""
     name = "Static" if kind == "static" else f"SPICE {kind}"
-    table = PAPER.table(TITLES[kind][cpus])
+    table = table_of(kind, cpus)
     rate = table.value(f"{name} requests/second", server)
     return CurvePoint(0, rate, table.value(f"{name} Latency (ms)", server) / 1e3)
 
