@@ -70,6 +70,22 @@ impl Site {
         client.send(request);
         client.answer()
     }
+
+    /// Sends bytes and asserts the status, and whether the connection is `closed`; returns the answer.
+    #[track_caller]
+    pub fn refuses(&self, request: impl AsRef<[u8]>, status: u16, closed: bool) -> String {
+        let mut client = self.client();
+        client.send(request);
+        let answer = client.answer();
+        assert_eq!(answer.status, status, "{}", answer.head);
+        if closed {
+            assert_eq!(answer.header("connection"), Some("close"));
+            assert!(client.is_closed());
+            client = self.client();
+        }
+        assert_eq!(client.get("/image/1.gif", None).status, 200, "the connection or the site goes on");
+        answer.text().to_owned()
+    }
 }
 
 pub fn escaped(text: &str) -> String {

@@ -3,21 +3,6 @@
 use crate::client::assert_nothing_is_smuggled;
 use crate::common::{PEOPLE, Site};
 
-/// Sends bytes and asserts the status, and whether the connection is `closed`; returns the answer.
-fn refused(site: &Site, request: impl AsRef<[u8]>, status: u16, closed: bool) -> String {
-    let mut client = site.client();
-    client.send(request);
-    let answer = client.answer();
-    assert_eq!(answer.status, status, "{}", answer.head);
-    if closed {
-        assert_eq!(answer.header("connection"), Some("close"));
-        assert!(client.is_closed());
-    } else {
-        assert_eq!(client.get("/image/1.gif", None).status, 200, "the connection goes on");
-    }
-    answer.text().to_owned()
-}
-
 #[test]
 fn bytes_that_are_not_http_are_refused_and_the_connection_closed() {
     let site = Site::start();
@@ -30,11 +15,11 @@ fn bytes_that_are_not_http_are_refused_and_the_connection_closed() {
         "POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
         "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ] {
-        refused(&site, request, 400, true);
+        site.refuses(request, 400, true);
     }
     site.has_counted(|stats| stats.traffic.aborted == 7);
-    refused(&site, "GET / HTTP/2.0\r\n\r\n", 505, true);
-    refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, true);
+    site.refuses("GET / HTTP/2.0\r\n\r\n", 505, true);
+    site.refuses("POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, true);
 }
 
 #[test]
@@ -54,39 +39,22 @@ fn no_request_can_be_smuggled_behind_another_request() {
 #[test]
 fn a_request_must_name_exactly_one_host() {
     let site = Site::start();
-    refused(&site, "GET / HTTP/1.1\r\n\r\n", 400, false);
-    refused(&site, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, false);
-}
-
-#[test]
-fn the_lengths_of_a_request_are_limited() {
-    let site = Site::start();
-    let long = "x".repeat(20_000);
-    refused(&site, format!("GET /{long}"), 414, true);
-    refused(&site, format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", &long[..9_000]), 414, false);
-    refused(&site, format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n"), 431, true);
-    let many = "A: b\r\n".repeat(120);
-    refused(&site, format!("GET / HTTP/1.1\r\nHost: a\r\n{many}\r\n"), 431, true);
-    refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 16385\r\n\r\n", 413, true);
-    let chunks = format!("4e20\r\n{long}\r\n");
-    let head = "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
-    refused(&site, format!("{head}{chunks}"), 413, true);
-    let crumbs = "1;padding-that-counts\r\nx\r\n".repeat(4_000);
-    refused(&site, format!("{head}{crumbs}"), 413, true);
+    site.refuses("GET / HTTP/1.1\r\n\r\n", 400, false);
+    site.refuses("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, false);
 }
 
 #[test]
 fn unknown_methods_and_unknown_paths_have_different_statuses() {
     let site = Site::start();
-    refused(&site, "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
-    refused(&site, "GET /image/../../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
-    refused(&site, "GET /image/%2e%2e%2f1.gif HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
-    refused(&site, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n", 405, false);
-    refused(&site, "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 501, false);
+    site.refuses("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
+    site.refuses("GET /image/../../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
+    site.refuses("GET /image/%2e%2e%2f1.gif HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
+    site.refuses("DELETE / HTTP/1.1\r\nHost: a\r\n\r\n", 405, false);
+    site.refuses("BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 501, false);
     assert_eq!(site.ask("GET /users HTTP/1.1\r\nHost: a\r\n\r\n").header("allow"), Some("POST"));
     // A request whose body is not read is answered, and its connection closed without a reset.
-    refused(&site, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 405, true);
-    refused(&site, "POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 404, true);
+    site.refuses("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 405, true);
+    site.refuses("POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 404, true);
 }
 
 #[test]
@@ -97,14 +65,14 @@ fn invalid_forms_change_nothing() {
         format!("POST /preferences HTTP/1.1\r\nHost: a\r\n{cookie}Content-Length: {length}\r\n\r\n{form}")
     };
     let cookie = "Cookie: user=1\r\n";
-    assert!(refused(&site, post("background=red", cookie), 400, false).contains("background"));
-    assert!(refused(&site, post("colour=red", cookie), 400, false).contains("colour"));
-    refused(&site, post("city=%zz", cookie), 400, false);
-    refused(&site, post("", cookie), 400, false);
-    refused(&site, post("city=a", &format!("Cookie: user={PEOPLE}\r\n")), 404, false);
-    refused(&site, post("city=a", &format!("Cookie: user={}\r\n", u64::MAX)), 404, false);
-    refused(&site, post("city=a", ""), 403, true);
+    assert!(site.refuses(post("background=red", cookie), 400, false).contains("background"));
+    assert!(site.refuses(post("colour=red", cookie), 400, false).contains("colour"));
+    site.refuses(post("city=%zz", cookie), 400, false);
+    site.refuses(post("", cookie), 400, false);
+    site.refuses(post("city=a", &format!("Cookie: user={PEOPLE}\r\n")), 404, false);
+    site.refuses(post("city=a", &format!("Cookie: user={}\r\n", u64::MAX)), 404, false);
+    site.refuses(post("city=a", ""), 403, true);
     let json = "Content-Type: application/json\r\nCookie: user=1\r\n";
-    refused(&site, post("{}", json), 415, true);
+    site.refuses(post("{}", json), 415, true);
     site.has_counted(|stats| stats.served.updates == 0);
 }
