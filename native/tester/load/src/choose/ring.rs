@@ -67,17 +67,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_never_take_the_same_key_before_the_ring_wraps() {
-        let ring = Arc::new(Ring::new(10_000, 3_000, 3));
-        let mut cursors = [(); 3].map(|()| RingCursor::new(ring.clone()));
-        let mut people: Vec<_> = (0..3_000).map(|n| cursors[n * 7 % 3].take()).collect();
-        people.retain(|key| !key.used_before);
-        let distinct: std::collections::HashSet<_> = people.iter().map(|key| key.person).collect();
-        assert_eq!(distinct.len(), people.len());
-        assert!(distinct.iter().all(|person| (10_000..13_000).contains(person)));
-    }
-
-    #[test]
     fn concurrent_threads_take_every_key_once_per_round() {
         let ring = Arc::new(Ring::new(7, 4_000, 4));
         let draw = || {
@@ -91,15 +80,5 @@ mod tests {
         });
         people.sort_unstable();
         assert!(people.iter().copied().eq((7..4_007).flat_map(|person| [(person, false), (person, true)])));
-    }
-
-    #[test]
-    fn a_key_taken_again_is_marked_as_used_before() {
-        let mut cursor = RingCursor::new(Arc::new(Ring::new(5, 16, 1)));
-        let first: Vec<_> = (0..16).map(|_| cursor.take()).collect();
-        let second: Vec<_> = (0..16).map(|_| cursor.take()).collect();
-        assert!(first.iter().all(|key| !key.used_before));
-        assert!(second.iter().all(|key| key.used_before));
-        assert!(first.iter().zip(&second).all(|(a, b)| a.person == b.person));
     }
 }

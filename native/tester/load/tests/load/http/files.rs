@@ -12,7 +12,7 @@ const LARGE: usize = 300_000;
 
 pub fn spec() -> Value {
     json!({"name": "set", "seed": 7, "classes": [
-        {"name": "small", "sizes": [223, 1024], "files": 1_200},
+        {"name": "small", "sizes": [223, 1024], "files": 400},
         {"name": "large", "sizes": [LARGE]},
     ]})
 }
@@ -23,7 +23,7 @@ pub fn file_set() -> FileSet {
 
 /// The set of [`spec`], as a scenario file declares it.
 pub const SET: &str =
-    "[files.set]\nsmall = { sizes = [223, 1024], count = 1_200 }\nlarge = { sizes = [300_000] }\n";
+    "[files.set]\nsmall = { sizes = [223, 1024], count = 400 }\nlarge = { sizes = [300_000] }\n";
 
 /// Operations on these classes of files with their weights, each on its own connection.
 fn asked(site: &Site, operations: &str) -> Job {
@@ -41,15 +41,15 @@ fn all_files_of_a_class_are_requested_each_on_its_own_connection() {
     let site = Site::right();
     let job = asked(&site, "{ weight = 9, file = 'small' }, { file = 'large' }");
     let text = job.config["scenarios"][0]["text"].as_str().unwrap().replace("per = 'step'", "http = '1.0'");
-    let totals = job.scenario(json!({"text": text})).run_steps(5, "small", 9_000);
+    let totals = job.scenario(json!({"text": text})).run_steps(5, "small", 3_000);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let (small, large) = (totals.count("small"), totals.count("large"));
     assert!((small / 9).abs_diff(large) <= 5, "{small} small, {large} large");
     assert_eq!(totals.count("connect"), small + large);
     let set = file_set();
     let asked = set.class("small").unwrap().filter(|&i| site.seen.answered(&set.file(i).unwrap().path()) > 0);
-    // With 9,000 draws from 1,200 files each file is missed with a probability of 0.0006.
-    assert!(asked.count() > 1_190);
+    // With 3,000 draws from 400 files each file is missed with a probability of 0.0006.
+    assert!(asked.count() > 390);
     let requests = site.seen.requests.lock().unwrap();
     let first = String::from_utf8_lossy(&requests[0]).into_owned();
     assert!(first.contains(".html HTTP/1.0\r\nHost: ") && !first.contains("Connection"), "{first}");
