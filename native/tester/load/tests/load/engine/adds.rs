@@ -6,7 +6,7 @@ use people::Profile;
 use serde_json::json;
 use wire::ldap::{ResultCode, op};
 
-use super::harness::{ADD, DELETE, LOOKUP, counted, people, session};
+use super::harness::{ADD, DELETE, LOOKUP, counted, people, session, written};
 use super::responder::{Do, Responder};
 
 #[test]
@@ -21,13 +21,8 @@ fn a_run_never_has_more_added_people_at_the_target_than_its_ring_has_keys() {
     // add, and a thread may still hold keys of the first round.
     let beyond = totals.count("add") - 4_096;
     assert!((beyond..=beyond + 4 + 2 * 256).contains(&totals.count("remove")), "{beyond} {totals:?}");
-    let range: BTreeSet<_> = (2_000..6_096)
-        .map(|i| {
-            let mut dn = Vec::new();
-            responder.people.write_dn(i, &mut dn);
-            dn
-        })
-        .collect();
+    let dn = |i| written(|out| responder.people.write_dn(i, out)).into_bytes();
+    let range: BTreeSet<_> = (2_000..6_096).map(dn).collect();
     let added = responder.seen.added.lock().unwrap();
     assert!(added.len() <= 4_096 && added.keys().all(|dn| range.contains(dn)));
 }

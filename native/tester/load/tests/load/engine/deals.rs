@@ -62,7 +62,6 @@ fn each_row_is_dealt_once_over_all_threads_and_engines_and_then_the_users_end() 
             let (count, failures) = row(&found, "look", "sequence");
             assert_eq!(failures, vec![]);
             done += count;
-            engine.stop(Duration::from_secs(5)).unwrap();
         }
         assert_eq!(done, 200, "{engines} engines, {threads} threads");
         assert_eq!(searched(&responder), rows(1..=200));
@@ -86,7 +85,6 @@ fn measured_time_stops_when_the_last_user_has_ended() {
     assert_eq!((last.t1_ns, last.lane_ns), (found[0].t1_ns, 0));
     // It is no error to stop lanes that have ended.
     engine.stop_lanes("mix", 4).unwrap();
-    engine.stop(Duration::from_secs(5)).unwrap();
 }
 
 #[test]
@@ -106,7 +104,6 @@ fn begun_operations_are_finished_and_no_more_are_counted_if_rows_are_used_up() {
         [(2, 0), (5, 0), (5, 0), (2, 0), (2, 0)]
     );
     assert!(responder.seen.added.lock().unwrap().is_empty());
-    engine.stop(Duration::from_secs(5)).unwrap();
 }
 
 #[test]
@@ -139,7 +136,6 @@ fn a_deck_ends_when_the_first_of_its_data_sets_runs_out() {
         "{:?}",
         row(&found, "compare", "compare")
     );
-    engine.stop(Duration::from_secs(5)).unwrap();
 }
 
 /// The names of changed and compared entries with their connections, in order of arrival.

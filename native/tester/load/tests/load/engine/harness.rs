@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use load::{Clock, Counter, Engine, Snapshot};
+use load::{Clock, Counter, Engine, Snapshot, StepSnapshot};
 
 pub use crate::job::people;
 
@@ -92,18 +92,27 @@ pub fn run_until(engine: &mut Engine, totals: &mut Totals, done: impl Fn(&Totals
     }
 }
 
+/// The text that a function writes, such as the name of a person.
+pub fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    String::from_utf8(out).unwrap()
+}
+
 /// The count and the failures of a row.
 pub fn row(snapshots: &[Snapshot], program: &str, step: &str) -> (u64, Vec<(String, u64)>) {
-    let steps = snapshots.iter().flat_map(|snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older]);
-    let steps = steps.flatten().filter(|row| &*row.program == program && &*row.step == step);
-    let count = steps.clone().map(|row| row.count).sum();
-    (count, steps.flat_map(|row| row.failures.iter().cloned()).collect())
+    let rows = rows(snapshots).filter(|row| &*row.program == program && &*row.step == step);
+    let count = rows.clone().map(|row| row.count).sum();
+    (count, rows.flat_map(|row| row.failures.iter().cloned()).collect())
+}
+
+fn rows(snapshots: &[Snapshot]) -> impl Iterator<Item = &StepSnapshot> + Clone {
+    snapshots.iter().flat_map(|snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older]).flatten()
 }
 
 /// The failures of all rows.
 pub fn failures(snapshots: &[Snapshot]) -> Vec<(String, u64)> {
-    let steps = snapshots.iter().flat_map(|snapshot| [&snapshot.steps, &snapshot.late, &snapshot.older]);
-    steps.flatten().flat_map(|row| row.failures.iter().cloned()).collect()
+    rows(snapshots).flat_map(|row| row.failures.iter().cloned()).collect()
 }
 
 /// The texts of all examples of failures.
@@ -231,21 +240,29 @@ impl Totals {
         self.add_late(engine.stop(Duration::from_secs(5)).unwrap());
     }
 
-    /// Little's law holds to the rounding of histograms, at most a thousandth.
-    pub fn assert_accounted(&self) {
-        let share = self.accounted();
-        assert!((share - 1.0).abs() < 0.001, "{share} of the lanes' time is accounted for: {self:?}");
+    /// Runs until the ramp is over and then a window of `ms` milliseconds; returns the window with its late results, and
+    /// the number of arrivals that were due in it.
+    pub fn of_window(engine: &mut Engine, ms: u64, is_ramped: impl Fn(&Self) -> bool) -> (Self, u64) {
+        let (mut ramp, mut window) = (Self::default(), Self::default());
+        run_until(engine, &mut ramp, is_ramped);
+        let (start_ns, _) = ramp.cut(engine);
+        std::thread::sleep(Duration::from_millis(ms));
+        let (end_ns, _) = window.cut(engine);
+        let due = engine.pace().map_or(0, |pace| pace.first_at(end_ns) - pace.first_at(start_ns));
+        window.finish(engine);
+        (window, due)
     }
 
-    /// The lane time that the clocks recorded, divided by the lane time that passed.
-    fn accounted(&self) -> f64 {
+    /// Little's law holds to the rounding of histograms, at most a thousandth.
+    pub fn assert_accounted(&self) {
         let steps = self.steps.iter().filter(|(_, total)| !total.overlaps);
         let clocks = steps.map(|(_, total)| {
             let counted = [Counter::Failed, Counter::Processing].map(|counter| total.counter(counter));
             sum_ns(total.clock(Clock::Service)) + counted.iter().sum::<u64>() as f64
         });
         let rest = (self.waiting_ns + self.underway_ns) as f64;
-        (clocks.sum::<f64>() + rest) / self.lane_ns as f64
+        let share = (clocks.sum::<f64>() + rest) / self.lane_ns as f64;
+        assert!((share - 1.0).abs() < 0.001, "{share} of the lanes' time is accounted for: {self:?}");
     }
 
     pub fn count(&self, step: &str) -> u64 {

@@ -17,13 +17,10 @@ const TEXT: &str =
       { delete = 'cn=c{iteration},o=x' },
     ]";
 
-fn run(log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
-    run_text(TEXT, log, rule)
-}
-
-fn run_text(text: &str, log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
+/// The log of a scenario, with these settings.
+fn run(text: &str, settings: Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
     let responder = Responder::start(&people(Profile::Paper, 1), rule);
-    let mut engine = responder.job(text).with(json!({"log": log})).start(1);
+    let mut engine = responder.job(text).with(json!({"log": settings})).start(1);
     assert!(eventually(|| responder.seen.answered(op::DELETE_REQUEST) >= 4));
     let first = engine.drain().unwrap();
     assert!(eventually(|| responder.seen.answered(op::DELETE_REQUEST) >= 8));
@@ -33,7 +30,7 @@ fn run_text(text: &str, log: &Value, rule: fn(u8, u64) -> Do) -> Vec<Value> {
 
 #[test]
 fn the_first_failure_of_each_operation_is_logged_with_its_row_but_no_secret() {
-    let lines = run(&json!({"most": 3}), |tag, _| match tag {
+    let lines = run(TEXT, json!({"most": 3}), |tag, _| match tag {
         op::MODIFY_REQUEST => Do::Echo,
         op::DELETE_REQUEST => Do::Code(ResultCode::NO_SUCH_OBJECT),
         _ => Do::Right,
@@ -69,9 +66,9 @@ fn a_filter_is_logged_without_the_values_of_secret_attributes() {
     ];
     for (filter, shown) in filters {
         let text = TEXT.replace("(uid=a)", filter);
-        let lines = run_text(&text, &json!({"most": 1, "all": true}), |_, _| Do::Right);
+        let lines = run(&text, json!({"most": 1, "all": true}), |_, _| Do::Right);
         assert_eq!(lines[0]["asked"], format!("search {shown:?}"));
-        let lines = run_text(&text, &json!({"most": 1}), |tag, _| match tag {
+        let lines = run(&text, json!({"most": 1}), |tag, _| match tag {
             op::SEARCH_REQUEST => Do::Echo,
             _ => Do::Right,
         });
@@ -84,7 +81,7 @@ fn a_filter_is_logged_without_the_values_of_secret_attributes() {
 
 #[test]
 fn a_request_without_an_answer_is_logged() {
-    let lines = run(&json!({"most": 1}), |tag, n| match (tag, n) {
+    let lines = run(TEXT, json!({"most": 1}), |tag, n| match (tag, n) {
         (op::SEARCH_REQUEST, 0) => Do::Close,
         _ => Do::Right,
     });
@@ -95,7 +92,7 @@ fn a_request_without_an_answer_is_logged() {
 
 #[test]
 fn a_log_of_all_operations_has_right_answers_and_captured_values() {
-    let lines = run(&json!({"most": 4, "all": true}), |_, _| Do::Right);
+    let lines = run(TEXT, json!({"most": 4, "all": true}), |_, _| Do::Right);
     let steps: Vec<_> = lines.iter().map(|line| line["step"].as_str().unwrap()).collect();
     assert_eq!(steps, ["search", "modify", "delete", "search"]);
     assert_eq!((&lines[0]["kind"], &lines[0]["code"]), (&Value::Null, &json!("success")));
@@ -107,5 +104,5 @@ fn a_log_of_all_operations_has_right_answers_and_captured_values() {
 
 #[test]
 fn without_the_log_setting_nothing_is_logged() {
-    assert_eq!(run(&json!({"most": 0}), |_, _| Do::Code(ResultCode::BUSY)), Vec::<Value>::new());
+    assert_eq!(run(TEXT, json!({"most": 0}), |_, _| Do::Code(ResultCode::BUSY)), Vec::<Value>::new());
 }

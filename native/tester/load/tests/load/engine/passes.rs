@@ -62,12 +62,7 @@ fn an_operation_in_a_short_think_time_at_the_window_end_is_completed() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text = two_steps("", "{ think = '150ms', distribution = 'constant' }, ");
     let mut engine = responder.job(&text).with(json!({"timeout_ms": 2_000})).start(4);
-    let (mut ramp, mut window) = (Totals::default(), Totals::default());
-    run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") >= 4);
-    ramp.cut(&mut engine);
-    std::thread::sleep(Duration::from_millis(400));
-    window.cut(&mut engine);
-    window.finish(&mut engine);
+    let (window, _) = Totals::of_window(&mut engine, 400, |totals| totals.count("sequence") >= 4);
     let sequence = window.of("sequence");
     assert_eq!((sequence.count, window.failed("sequence")), (window.count("find"), 0), "{window:?}");
     assert_eq!(sequence.counter(Counter::Thinking), 0);
@@ -105,15 +100,9 @@ fn a_think_time_does_not_move_an_arrival_to_another_window() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text = two_steps("", "{ think = '300ms', distribution = 'constant' }, ");
     let mut engine = responder.job(&text).even_rate(100.0).start(60);
-    let pace = engine.pace().unwrap();
-    let (mut ramp, mut window) = (Totals::default(), Totals::default());
-    run_until(&mut engine, &mut ramp, |totals| totals.count("sequence") > 10);
-    let (start_ns, _) = ramp.cut(&mut engine);
-    std::thread::sleep(Duration::from_millis(500));
-    let (end_ns, _) = window.cut(&mut engine);
-    window.finish(&mut engine);
+    let (window, due) = Totals::of_window(&mut engine, 500, |totals| totals.count("sequence") > 10);
     let sequence = window.of("sequence");
-    assert_eq!(sequence.count, pace.first_at(end_ns) - pace.first_at(start_ns), "{window:?}");
+    assert_eq!(sequence.count, due, "{window:?}");
     assert_eq!(sequence.counter(Counter::Paused), THINK_NS * sequence.count);
     let least = [Clock::Latency, Clock::Service, Clock::Lag].map(|clock| sequence.clock(clock).min());
     assert!(least.iter().all(|&ns| ns < THINK_NS / 3), "{least:?}");
@@ -150,14 +139,7 @@ fn in_a_repeat_only_the_first_step_is_due_at_the_arrival() {
          {{ repeat = 4, step = [{ask}, {{ think = '30ms', distribution = 'constant' }}] }}]"
     );
     let mut engine = responder.job(&text).even_rate(20.0).start(40);
-    let (mut ramp, mut window) = (Totals::default(), Totals::default());
-    run_until(&mut engine, &mut ramp, |totals| totals.count("ask") >= 4);
-    let (start_ns, _) = ramp.cut(&mut engine);
-    std::thread::sleep(Duration::from_millis(1_200));
-    let (end_ns, _) = window.cut(&mut engine);
-    let pace = engine.pace().unwrap();
-    window.finish(&mut engine);
-    let due = pace.first_at(end_ns) - pace.first_at(start_ns);
+    let (window, due) = Totals::of_window(&mut engine, 1_200, |totals| totals.count("ask") >= 4);
     assert_eq!(window.count("find"), due, "{window:?}");
     // The steps of arrivals at an edge may be due before or after the edge.
     assert!(window.count("ask").abs_diff(4 * due) <= due, "{due} {window:?}");

@@ -7,7 +7,7 @@ use people::{Population, Profile};
 use serde_json::json;
 use wire::ldap::{Credentials, Operation, op};
 
-use super::harness::{examples, failures, people, row};
+use super::harness::{examples, failures, people, row, written};
 use super::responder::{Do, Responder};
 use crate::job::Job;
 
@@ -26,12 +26,7 @@ fn names(responder: &Responder, tag: u8) -> HashSet<String> {
 }
 
 fn dns(people: &Population, of: std::ops::Range<u64>) -> HashSet<String> {
-    let dn = |number| {
-        let mut dn = Vec::new();
-        people.write_dn(number, &mut dn);
-        String::from_utf8(dn).unwrap()
-    };
-    of.map(dn).collect()
+    of.map(|number| written(|out| people.write_dn(number, out))).collect()
 }
 
 const LOOK: &str = "[data.person]\npeople = 'seeded'\n[[operation]]\nname = 'look'\nstep = [
@@ -156,12 +151,9 @@ fn people_who_log_in_have_a_password_column() {
     ]";
     let results = run(&responder, text, (op::BIND_REQUEST, 20));
     assert_eq!(failures(&results), []);
-    let credentials = |i| {
-        let (mut dn, mut password) = (Vec::new(), Vec::new());
-        responder.people.write_dn(i, &mut dn);
-        responder.people.write_password(i, &mut password);
-        (dn, password)
-    };
+    let people = &responder.people;
+    let dn = |i| written(|out| people.write_dn(i, out)).into_bytes();
+    let password = |i| written(|out| people.write_password(i, out)).into_bytes();
     let bound: HashSet<_> = responder
         .requests(|operation| match operation {
             Operation::Bind(bind) => match bind.credentials {
@@ -172,7 +164,10 @@ fn people_who_log_in_have_a_password_column() {
         })
         .into_iter()
         .collect();
-    assert!(bound.len() > 5 && bound.is_subset(&(0..20).map(credentials).collect()), "{bound:?}");
+    assert!(
+        bound.len() > 5 && bound.is_subset(&(0..20).map(|i| (dn(i), password(i))).collect()),
+        "{bound:?}"
+    );
 }
 
 #[test]
@@ -184,8 +179,7 @@ fn each_user_has_the_same_row_in_every_operation() {
     let results = run(&responder, text, (op::COMPARE_REQUEST, 20));
     assert_eq!(failures(&results), []);
     assert_eq!(names(&responder, op::COMPARE_REQUEST), dns(&responder.people, 0..1));
-    let mut own = Vec::new();
-    responder.people.write_name(0, &mut own);
+    let own = written(|out| responder.people.write_name(0, out)).into_bytes();
     let messages = responder.seen.messages.lock().unwrap();
     let searches = messages.iter().filter(|message| message.windows(8).any(|part| part == b"RTPerson"));
     assert!(searches.clone().count() > 5);
@@ -195,27 +189,24 @@ fn each_user_has_the_same_row_in_every_operation() {
 #[test]
 fn steps_that_would_add_or_delete_the_wrong_people_are_refused() {
     let responder = Responder::right(&people(Profile::Paper, 20));
-    for (data, steps, said) in [
+    for (text, expected) in [
         (
-            &["a = 'new'"][..],
-            "{ search = '(cn={a.cn})' }]",
+            "data.a.people = 'new'\n[[operation]]\nname = 'o'\nstep = [{ search = '(cn={a.cn})' }]",
             "mix:2:1: operation[1]: has people of a, and no step with add = \"{a.dn}\"",
         ),
         (
-            &["a = 'new'", "b = 'new'"],
-            "{ add = '{a.dn}', entry = 'a' }, { add = '{b.dn}', entry = 'b' }, { delete = '{a.dn}' }]",
+            "data.a.people = 'new'\ndata.b.people = 'new'\n[[operation]]\nname = 'o'\nstep = [
+             { add = '{a.dn}', entry = 'a' }, { add = '{b.dn}', entry = 'b' }, { delete = '{a.dn}' }]",
             "mix:3:1: operation[1]: adds people of a and of b: one at a time",
         ),
+        (
+            "data.n = { people = 'new', per = 'user' }\n[[operation]]\nadd = '{n.dn}'\nentry = 'n'",
+            "new people come one after the other",
+        ),
     ] {
-        let data: String =
-            data.iter().map(|data| format!("data.{}\n", data.replace(" =", ".people ="))).collect();
-        let text = format!("{data}[[operation]]\nname = 'o'\nstep = [{steps}");
-        let problem = job(&responder, &text).refusal();
-        assert!(problem.contains(said), "{problem}");
+        let problem = job(&responder, text).refusal();
+        assert!(problem.contains(expected), "{problem}");
     }
-    let text = "[data.n]\npeople = 'new'\nper = 'user'\n[[operation]]\nadd = '{n.dn}'\nentry = 'n'";
-    let problem = job(&responder, text).refusal();
-    assert!(problem.contains("new people come one after the other"), "{problem}");
 }
 
 #[test]

@@ -2,27 +2,16 @@
 
 use people::{DEFAULT_BASE, Profile};
 use serde_json::json;
-use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::{Operation, Scope, op};
 
-use super::harness::{ADD, CYCLE, DELETE, LOOKUP, lookups, people, session};
+use super::harness::{ADD, CYCLE, DELETE, LOOKUP, lookups, people, session, written};
 use super::responder::{Do, Responder, entry_name};
 use crate::job::Job;
-
-fn show(filter: Filter<'_>) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match filter.kind() {
-        Kind::And(all) => format!("(&{})", all.iter().map(show).collect::<String>()),
-        Kind::Equality(is) => format!("({}={})", text(is.attribute), text(is.value)),
-        Kind::Present(attribute) => format!("({}=*)", text(attribute)),
-        other => format!("{other:?}"),
-    }
-}
 
 /// The received searches as (base, scope, filter).
 fn searches(responder: &Responder) -> Vec<(String, Scope, String)> {
     responder.requests(|operation| match operation {
-        Operation::Search(search) => Some((entry_name(operation), search.scope, show(search.filter))),
+        Operation::Search(search) => Some((entry_name(operation), search.scope, search.filter.to_string())),
         _ => None,
     })
 }
@@ -31,9 +20,8 @@ fn searches(responder: &Responder) -> Vec<(String, Scope, String)> {
 fn a_lookup_is_a_subtree_search_for_class_and_name() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     responder.job(&lookups(3)).run(1, 30);
-    let mut name = Vec::new();
-    responder.people.write_name(0, &mut name);
-    let filter = format!("(&(objectClass=RTPerson)(cn={}))", String::from_utf8(name).unwrap());
+    let name = written(|out| responder.people.write_name(0, out));
+    let filter = format!("(&(objectClass=RTPerson)(cn={name}))");
     assert_eq!(searches(&responder)[0], (DEFAULT_BASE.to_owned(), Scope::Subtree, filter));
 }
 
@@ -44,9 +32,7 @@ fn people_of_the_ils_profile_have_distinguished_names_as_in_netmeeting() {
     let totals =
         responder.job(&session(2, &[ADD, modify, DELETE])).target(json!({"profile": "ils"})).run(1, 50);
     assert!(totals.kinds().is_empty(), "{totals:?}");
-    let mut dn = Vec::new();
-    responder.people.write_ils_dn(3, &mut dn);
-    let dn = String::from_utf8(dn).unwrap();
+    let dn = written(|out| responder.people.write_ils_dn(3, out));
     assert!(dn.starts_with("c=-,o=Microsoft,cn=") && dn.ends_with(",objectClass=rtPerson"), "{dn}");
     for tag in [op::ADD_REQUEST, op::MODIFY_REQUEST, op::DELETE_REQUEST] {
         assert_eq!(responder.names(tag)[0], dn);

@@ -287,7 +287,8 @@ fn remember(shared: &Shared, message: &[u8], connection: u64) {
     }
 }
 
-const fn tags(operation: &Operation<'_>) -> (u8, u8) {
+/// The tags of a request and of its response.
+pub const fn tags(operation: &Operation<'_>) -> (u8, u8) {
     match operation {
         Operation::Bind(_) => (op::BIND_REQUEST, op::BIND_RESPONSE),
         Operation::Unbind => (op::UNBIND_REQUEST, 0),

@@ -12,8 +12,8 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::{Operation, Request, ResultCode, Scope, op};
 
-use super::harness::{eventually, examples, people, row};
-use super::responder::{Do, Responder};
+use super::harness::{eventually, examples, people, row, written};
+use super::responder::{Do, Responder, tags};
 
 /// Cells with special characters of DNs, filters, templates and BER.
 const HOSTILE: [&str; 14] = [
@@ -188,9 +188,8 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
     let responder = Responder::right(&people(Profile::Paper, 1));
     let text = "[[operation]]\nname = 'a'\nstep = [{ search = '(uid=a)' }, { search = '(uid=b)' }]\n\
                 [[operation]]\nname = 'mix'\nweight = 3\nsearch = '(uid=c)'";
-    let mut engine = responder.job(text).even_rate(400.0).engine();
+    let mut engine = responder.job(text).even_rate(400.0).start(4);
     let pace = engine.pace().unwrap();
-    engine.start_lanes("mix", 4).unwrap();
     let before = pace.first_at(now_ns());
     std::thread::sleep(Duration::from_millis(500));
     let due = pace.first_at(now_ns()) - before;
@@ -198,8 +197,8 @@ fn on_an_open_schedule_one_arrival_is_one_operation() {
     let (a, mix) = (row(&found, "a", "sequence").0, row(&found, "mix", "sequence").0);
     assert!((a + mix).abs_diff(due) <= 2, "{a} + {mix}, of {due}");
     assert!((3 * a).abs_diff(mix) <= 4, "{a} {mix}");
-    let open: Vec<_> = found[0].steps.iter().filter(|each| each.open).collect();
-    let open: Vec<_> = open.iter().map(|each| (&*each.program, &*each.step)).collect();
+    let open = found[0].steps.iter().filter(|row| row.open);
+    let open: Vec<_> = open.map(|row| (&*row.program, &*row.step)).collect();
     // The arrivals of an operation with one request are in the row of that request.
     assert_eq!(open, [("a", "sequence"), ("mix", "search")]);
 }
@@ -229,8 +228,8 @@ fn a_begun_operation_is_finished_when_its_lane_is_stopped() {
     assert_eq!((adds.0, deletes.0), (4, 4));
     assert!(responder.seen.added.lock().unwrap().is_empty());
     // Operations in a think time are left out, because they were finished without the pause.
-    let wholes = found[0].steps.iter().filter(|each| &*each.step == "sequence");
-    let thinking: u64 = wholes.map(|each| each.counter(Counter::Thinking)).sum();
+    let wholes = found[0].steps.iter().filter(|row| &*row.step == "sequence");
+    let thinking: u64 = wholes.map(|row| row.counter(Counter::Thinking)).sum();
     assert_eq!(row(&found, "o", "sequence"), (4 - thinking, vec![]));
 }
 
@@ -387,9 +386,8 @@ fn an_arrival_whose_counted_step_cannot_be_sent_is_recorded() {
     let responder = Responder::lookups(&people(Profile::Paper, 1), Do::Code(ResultCode::SUCCESS));
     let text = "[[operation]]\nname = 'o'\ncounts = 'use'\nstep = [\
                 { search = '(uid=a)', capture.dn = 'dn' }, { name = 'use', delete = '{dn}' }]";
-    let mut engine = responder.job(text).even_rate(200.0).engine();
+    let mut engine = responder.job(text).even_rate(200.0).start(2);
     let pace = engine.pace().unwrap();
-    engine.start_lanes("mix", 2).unwrap();
     let before = pace.first_at(now_ns());
     std::thread::sleep(Duration::from_millis(300));
     let due = pace.first_at(now_ns()) - before;
@@ -489,9 +487,7 @@ fn a_value_has_the_bytes_of_its_file_or_column() {
 #[test]
 fn an_expected_value_may_be_bytes() {
     let responder = Responder::right(&people(Profile::Paper, 1));
-    let mut name = Vec::new();
-    responder.people.write_name(0, &mut name);
-    let name = String::from_utf8(name).unwrap();
+    let name = written(|out| responder.people.write_name(0, out));
     let operation = |called: &str, value: &str| {
         let value = hex(value);
         format!(
@@ -521,18 +517,18 @@ fn a_secret_is_hidden_in_any_spelling_of_a_server() {
     assert_shown(&found, &names, &["a\\\"b", "hunter2", "in-a-file"]);
 }
 
-/// The controls of each request of a kind: OID, criticality, value.
-fn controls(responder: &Responder, tag: fn(&Operation<'_>) -> bool) -> Vec<Vec<(String, bool, Vec<u8>)>> {
+/// The controls of each request with a tag: OID, criticality, value.
+fn controls(responder: &Responder, tag: u8) -> Vec<Vec<(String, bool, Vec<u8>)>> {
     let messages = responder.seen.messages.lock().unwrap();
     let requests = messages.iter().map(|message| Request::decode(message).unwrap());
     let of = |request: Request<'_>| {
-        let each = request.controls.iter().map(|control| {
+        let controls = request.controls.iter().map(|control| {
             let oid = String::from_utf8(control.oid.to_vec()).unwrap();
             (oid, control.critical, control.value.unwrap_or_default().to_vec())
         });
-        each.collect()
+        controls.collect()
     };
-    requests.filter(|request| tag(&request.operation)).map(of).collect()
+    requests.filter(|request| tags(&request.operation).0 == tag).map(of).collect()
 }
 
 #[test]
@@ -547,14 +543,9 @@ fn controls_are_encoded_as_their_rfcs_specify() {
           '1.2.4' = { critical = false, value = { hex = '0001' } } } },\
         { compare = 'cn=a,o=x', entry = { sn = 'b' }, control = { manage_dsa_it = false } }]";
     responder.run(text, (op::COMPARE_REQUEST, 1));
-    let is: [fn(&Operation<'_>) -> bool; 5] = [
-        |operation| matches!(operation, Operation::Bind(_)),
-        |operation| matches!(operation, Operation::Search(_)),
-        |operation| matches!(operation, Operation::Modify(_)),
-        |operation| matches!(operation, Operation::Delete(_)),
-        |operation| matches!(operation, Operation::Compare(_)),
-    ];
-    let sent = is.map(|is| controls(&responder, is).swap_remove(0));
+    let tags =
+        [op::BIND_REQUEST, op::SEARCH_REQUEST, op::MODIFY_REQUEST, op::DELETE_REQUEST, op::COMPARE_REQUEST];
+    let sent = tags.map(|tag| controls(&responder, tag).swap_remove(0));
     let control = |oid: &str, critical, value: &[u8]| (oid.to_owned(), critical, value.to_vec());
     assert_eq!(sent[0], [control("1.3.6.1.4.1.42.2.27.8.5.1", false, b"")]);
     // SEQUENCE { SEQUENCE { "sn" }, SEQUENCE { "cn", [1] TRUE } }; BOOLEAN TRUE.
@@ -597,7 +588,7 @@ fn a_cell_in_a_control_arrives_unchanged_and_is_checked_before_the_load() {
          [[operation]]\nbind = ''\n[[operation]]\nsearch = '(uid=a)'\ncontrol.proxied_authorization = 'u:{{person.uid}}'"
     );
     run_hostile(&responder, &text, (op::SEARCH_REQUEST, 2 * HOSTILE.len()));
-    let sent = controls(&responder, |operation| matches!(operation, Operation::Compare(_)));
+    let sent = controls(&responder, op::COMPARE_REQUEST);
     let mut seen: Vec<_> = sent
         .iter()
         .map(|controls| {
@@ -615,7 +606,7 @@ fn a_cell_in_a_control_arrives_unchanged_and_is_checked_before_the_load() {
             equality.value.to_vec()
         })
         .collect();
-    let sent = controls(&responder, |operation| matches!(operation, Operation::Search(_)));
+    let sent = controls(&responder, op::SEARCH_REQUEST);
     seen.extend(sent.iter().map(|controls| controls[0].2.strip_prefix(b"u:").unwrap().to_vec()));
     for cell in HOSTILE {
         assert!(seen.iter().any(|value| value == cell.as_bytes()), "{cell:?}");
@@ -641,7 +632,7 @@ fn all_pages_of_a_search_count_as_one_step() {
     assert!(asked.len().abs_diff(3 * count as usize) <= 2, "{} requests, {count} searches", asked.len());
     assert!(asked.chunks_exact(3).all(|pages| pages[0] == pages[1] && pages[1] == pages[2]), "{asked:?}");
     assert_ne!(asked[0], asked[3]);
-    let sent = controls(&responder, |operation| matches!(operation, Operation::Search(_)));
+    let sent = controls(&responder, op::SEARCH_REQUEST);
     let cookie = |controls: &Vec<(String, bool, Vec<u8>)>| {
         let paged = controls.iter().find(|control| control.0 == "1.2.840.113556.1.4.319").unwrap();
         let page = PagedResults::decode(&paged.2).unwrap();
@@ -736,8 +727,7 @@ fn steps_are_repeated_for_each_value_of_a_list() {
     });
     assert_eq!(asked[..10], [dns.clone(), dns].concat());
     let compared = responder.requests(compared_value);
-    let mut name = Vec::new();
-    responder.people.write_name(4, &mut name);
+    let name = written(|out| responder.people.write_name(4, out)).into_bytes();
     assert_eq!((&compared[4], &compared[9]), (&name, &name));
 }
 

@@ -21,7 +21,7 @@ enum Per {
     Step,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 enum Asked {
     /// A search over a connection.
     Search(usize),
@@ -73,20 +73,20 @@ fn written(steps: &[Asked], names: &mut usize) -> String {
     steps.iter().map(step).collect::<Vec<_>>().join(", ")
 }
 
-fn uses(steps: &[Asked], connection: usize) -> bool {
+/// Whether steps contain this step, also in a repeat.
+fn contain(steps: &[Asked], wanted: &Asked) -> bool {
     steps.iter().any(|step| match step {
-        Asked::Search(on) => *on == connection,
-        Asked::Unbind(_) => false,
-        Asked::Repeat(steps) => uses(steps, connection),
+        Asked::Repeat(steps) => contain(steps, wanted),
+        step => step == wanted,
     })
 }
 
+fn uses(steps: &[Asked], connection: usize) -> bool {
+    contain(steps, &Asked::Search(connection))
+}
+
 fn unbinds(steps: &[Asked], connection: usize) -> bool {
-    steps.iter().any(|step| match step {
-        Asked::Unbind(on) => *on == connection,
-        Asked::Search(_) => false,
-        Asked::Repeat(steps) => unbinds(steps, connection),
-    })
+    contain(steps, &Asked::Unbind(connection))
 }
 
 /// A user's expected requests, computed without lanes: each with the number of its connection, counted in the
@@ -177,16 +177,13 @@ fn users() -> impl Strategy<Value = User> {
         (Just(connections), steps).prop_filter_map(
             "a connection is used before it is closed",
             |(connections, steps)| {
-                let known = |number| uses(&steps, number) || !unbinds(&steps, number);
-                let fine = uses_any(&steps) && (0..connections.len()).all(known);
+                let all = || 0..connections.len();
+                let is_used = all().any(|number| uses(&steps, number));
+                let fine = is_used && all().all(|number| uses(&steps, number) || !unbinds(&steps, number));
                 fine.then_some(User { connections, steps })
             },
         )
     })
-}
-
-fn uses_any(steps: &[Asked]) -> bool {
-    (0..8).any(|number| uses(steps, number))
 }
 
 fn word(operation: &Operation<'_>) -> String {

@@ -2,16 +2,8 @@
 
 use serde_json::json;
 
-use super::paper::{IMAGE, PAGE, one, paper};
+use super::paper::{PAGE, one, paper};
 use super::site::{Do, Site};
-
-#[test]
-fn a_lane_reuses_its_connection() {
-    let site = Site::right();
-    let totals = site.job(&one(&[PAGE, IMAGE])).run_steps(3, "image", 20);
-    assert_eq!(totals.count("main: connect"), 3);
-    assert_eq!(site.connections(), 3);
-}
 
 #[test]
 fn the_workload_of_the_paper_opens_a_connection_for_each_request() {

@@ -42,7 +42,6 @@ fn log_line(server: &Server, text: &str) -> Value {
         log.extend(engine.drain().unwrap().log);
         !log.is_empty()
     }));
-    engine.stop(Duration::from_secs(5)).unwrap();
     serde_json::from_str(&log[0]).unwrap()
 }
 
@@ -188,7 +187,6 @@ fn a_redirect_fails_if_its_connection_cannot_be_reopened() {
         !found.is_empty()
     }));
     assert_eq!(found, ["connect-refused"]);
-    engine.stop(Duration::from_secs(5)).unwrap();
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::Write;
-use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -10,11 +9,11 @@ use load::Snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tls::{Acceptor, Stream};
-use wire::http::{Framing, RequestHead};
+use wire::http::RequestHead;
 
 use super::harness::{eventually, examples};
 use super::paper::paper;
-use super::site::Site;
+use super::site::{Site, serve_requests};
 use crate::job::Job;
 use crate::listener::Listener;
 
@@ -30,6 +29,15 @@ pub struct Seen {
 }
 
 impl Seen {
+    fn new(message: &[u8], connection: u64) -> Self {
+        let head_bytes = RequestHead::decode(message).unwrap().unwrap().length;
+        let (head, body) = message.split_at(head_bytes);
+        let head = String::from_utf8_lossy(head).into_owned();
+        let mut words = head.split(' ').map(str::to_owned);
+        let (method, target) = (words.next().unwrap(), words.next().unwrap());
+        Self { method, target, body: body.to_vec(), head, connection }
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (header, value) = line.split_once(": ")?;
@@ -65,9 +73,19 @@ impl Server {
             if let Some(acceptor) = &acceptor {
                 stream.accept(acceptor).unwrap();
             }
-            if stream.shake().is_ok() {
-                serve(stream, connection, &*answer, &all);
+            if stream.shake().is_err() {
+                return;
             }
+            serve_requests(&mut stream, |stream, message| {
+                let (seen, number) = {
+                    let (mut all, seen) = (all.lock().unwrap(), Seen::new(message, connection));
+                    all.push(seen.clone());
+                    (seen, all.len() - 1)
+                };
+                let answer = answer(&seen, number);
+                let closes = String::from_utf8_lossy(&answer).contains("Connection: close");
+                stream.write_all(&answer).is_ok() && !closes
+            });
         });
         Self { port: listener.address.port(), seen, _listener: listener }
     }
@@ -97,48 +115,6 @@ impl Server {
     pub fn run_job(&self, job: &Job, count: usize) -> Snapshot {
         let [snapshot] = job.run_until(1, || self.has_received(count));
         snapshot
-    }
-}
-
-fn serve(
-    mut stream: Stream<TcpStream>,
-    connection: u64,
-    answer: &dyn Fn(&Seen, usize) -> Vec<u8>,
-    all: &Requests,
-) {
-    let (mut buffer, mut chunk) = (Vec::new(), [0; 65_536]);
-    loop {
-        while let Some(head) = RequestHead::decode(&buffer).expect("a request") {
-            let Framing::Length(length) = head.framing else { panic!("a request with chunks") };
-            let end = head.length + length as usize;
-            if buffer.len() < end {
-                break;
-            }
-            let text = String::from_utf8_lossy(&buffer[..head.length]).into_owned();
-            let mut words = text.split(' ');
-            let seen = Seen {
-                method: words.next().unwrap().to_owned(),
-                target: words.next().unwrap().to_owned(),
-                body: buffer[head.length..end].to_vec(),
-                head: text.clone(),
-                connection,
-            };
-            buffer.drain(..end);
-            let number = {
-                let mut all = all.lock().unwrap();
-                all.push(seen.clone());
-                all.len() - 1
-            };
-            let answer = answer(&seen, number);
-            let closes = String::from_utf8_lossy(&answer).contains("Connection: close");
-            if stream.write_all(&answer).is_err() || closes {
-                return;
-            }
-        }
-        match stream.read_some(&mut chunk) {
-            Ok(0) | Err(_) => return,
-            Ok(n) => buffer.extend_from_slice(&chunk[..n]),
-        }
     }
 }
 
@@ -499,12 +475,13 @@ fn the_scenario_file_sets_the_lifetime_of_each_connection() {
         "{ get = '/image' }, { get = '/image', on = 'other' }, { get = '/image', on = 'other' }",
     );
     for (keepalive, connection, steps, per_request) in [
+        (true, "main.per = 'user'", two, 0.0),
         (true, "main.http = '1.0'", two, 1.0),
         (true, "main.per = 'step'", two, 1.0),
         (true, "main.per = 'iteration'", two, 0.5),
         (true, "main.per = 4", two, 0.125),
         (true, "other.per = 'iteration'", three, 1.0 / 3.0),
-        (false, "main.per = 'user'", two, 1.0),
+        (false, "main = {}", two, 1.0),
         (false, "main.per = 'iteration'", two, 1.0),
         (false, "main.per = 4", two, 1.0),
     ] {

@@ -197,26 +197,35 @@ fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
         let resumed = stream.session().is_some_and(|session| session.is_resumed());
         shared.seen.resumed.fetch_add(u64::from(resumed), Ordering::Relaxed);
     }
-    let (mut buffer, mut chunk) = (Vec::new(), [0; 4096]);
+    serve_requests(&mut stream, |stream, message| {
+        let asked_ns = now_ns();
+        let path = RequestHead::decode(message).unwrap().unwrap().path.to_owned();
+        let n = shared.requests.fetch_add(1, Ordering::Relaxed);
+        let what = (shared.rule)(&path, n);
+        let answer = answer(shared, message, what);
+        shared.gate.pass(connection, asked_ns, path == "/");
+        // Counted before the client can read the answer.
+        *shared.seen.answered.lock().unwrap().entry(path).or_default() += 1;
+        let goes_on = send(stream, &answer, what).unwrap_or(false);
+        let mut requests = shared.seen.requests.lock().unwrap();
+        requests.push(message.to_vec());
+        if requests.len() > 64 {
+            requests.remove(0);
+        }
+        goes_on
+    });
+}
+
+/// Calls `serve` with each request of a connection, until it returns false or the connection ends.
+pub fn serve_requests(
+    stream: &mut Stream<TcpStream>,
+    mut serve: impl FnMut(&mut Stream<TcpStream>, &[u8]) -> bool,
+) {
+    let (mut buffer, mut chunk) = (Vec::new(), [0; 65_536]);
     loop {
-        while let Some((length, message)) = complete(&buffer) {
-            let asked_ns = now_ns();
-            let path = RequestHead::decode(&message).unwrap().unwrap().path.to_owned();
-            let n = shared.requests.fetch_add(1, Ordering::Relaxed);
-            let what = (shared.rule)(&path, n);
-            let answer = answer(shared, &message, what);
-            shared.gate.pass(connection, asked_ns, path == "/");
-            // Counted before the client can read the answer.
-            *shared.seen.answered.lock().unwrap().entry(path).or_default() += 1;
-            let goes_on = send(&mut stream, &answer, what).unwrap_or(false);
-            let mut requests = shared.seen.requests.lock().unwrap();
-            requests.push(message);
-            if requests.len() > 64 {
-                requests.remove(0);
-            }
-            drop(requests);
-            buffer.drain(..length);
-            if !goes_on {
+        while let Some(length) = complete(&buffer) {
+            let message: Vec<u8> = buffer.drain(..length).collect();
+            if !serve(stream, &message) {
                 return;
             }
         }
@@ -227,12 +236,12 @@ fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
     }
 }
 
-/// The first message in the buffer, if it is complete.
-fn complete(buffer: &[u8]) -> Option<(usize, Vec<u8>)> {
+/// The length of the first request in the buffer, if it is complete.
+fn complete(buffer: &[u8]) -> Option<usize> {
     let head = RequestHead::decode(buffer).expect("a request")?;
     let Framing::Length(body) = head.framing else { panic!("a request with chunks") };
     let length = head.length + body as usize;
-    (buffer.len() >= length).then(|| (length, buffer[..length].to_vec()))
+    (buffer.len() >= length).then_some(length)
 }
 
 fn answer(shared: &Shared, message: &[u8], what: Do) -> Answer {

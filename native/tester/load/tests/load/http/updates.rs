@@ -32,13 +32,6 @@ fn more_lanes_than_people_report_no_false_failure() {
 }
 
 #[test]
-fn each_thread_needs_at_least_one_person_to_update() {
-    let site = Site::right();
-    let error = site.job(&one(&[UPDATE])).target(json!({"size": 3})).with(json!({"threads": 4})).refusal();
-    assert!(error.contains("data.owner: has 3 rows for 4 threads"), "{error}");
-}
-
-#[test]
 fn engines_on_one_site_update_different_people() {
     let site = Site::right();
     let run_share = |worker: u64| {
