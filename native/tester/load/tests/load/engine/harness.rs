@@ -63,8 +63,8 @@ pub fn eventually(mut happened: impl FnMut() -> bool) -> bool {
     happened()
 }
 
-/// Starts and stops random numbers of lanes for some turns, and drains after each turn; returns all results and
-/// the number of running lanes.
+/// Starts or stops a random number of lanes in each turn, and drains the engine; returns all results and the
+/// number of running lanes.
 pub fn start_and_stop(engine: &mut Engine, turns: u64, longest_turn: Duration) -> (Totals, u64) {
     let (mut totals, mut running, mut rng) = (Totals::default(), 0, fastrand::Rng::with_seed(3));
     for _ in 0..turns {
@@ -240,8 +240,8 @@ impl Totals {
         self.add_late(engine.stop(Duration::from_secs(5)).unwrap());
     }
 
-    /// Runs until the ramp is over and then a window of `ms` milliseconds; returns the window with its late results, and
-    /// the number of arrivals that were due in it.
+    /// Runs a ramp and then a window of `ms` milliseconds; returns the window with its late results, and the
+    /// number of arrivals that were due in it.
     pub fn of_window(engine: &mut Engine, ms: u64, is_ramped: impl Fn(&Self) -> bool) -> (Self, u64) {
         let (mut ramp, mut window) = (Self::default(), Self::default());
         run_until(engine, &mut ramp, is_ramped);

@@ -76,7 +76,7 @@ fn every_search_verifies_whole_people() {
                 let search = results[0].steps.iter().find(|row| &*row.step == "search").unwrap();
                 let expected = wrong.contains(&answer).then(|| ("wrong-answer".to_owned(), search.count));
                 assert_eq!(search.failures, Vec::from_iter(expected), "{answer:?} {search:?} {more:?}");
-                // A wrong answer is an answer: it is timed by its own clock, and the lane keeps its connection.
+                // A wrong answer is timed by its own clock, and the lane keeps its connection.
                 let clock = if search.failures.is_empty() { Clock::Service } else { Clock::Wrong };
                 assert_eq!((search.clock(clock).len(), responder.connections()), (search.count, 1));
                 if answer == WithoutOneAttribute {

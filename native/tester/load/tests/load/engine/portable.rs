@@ -35,8 +35,8 @@ impl Client {
         Self { users, user, stream: None, responder }
     }
 
-    /// Follows the user's next instruction if it opens or closes a connection, and returns the instruction; `None`
-    /// if the user has stopped.
+    /// The user's next instruction, which is followed if it opens or closes a connection; `None` if the user has
+    /// stopped.
     fn step(&mut self) -> Option<Do> {
         let next = self.user.next(&mut self.users).unwrap();
         match next {

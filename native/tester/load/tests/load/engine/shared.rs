@@ -36,7 +36,7 @@ fn run_with(server: &Crowd, text: &str, settings: Value, (users, answers): (u64,
     run_until(server, &server.job(text).with(settings), users, || server.answered() >= answers)
 }
 
-/// Runs users until the condition holds; checks what is true of every run.
+/// Runs users until the condition holds, and checks the totals.
 fn run_until(server: &Crowd, job: &Job, users: u64, happened: impl Fn() -> bool) -> Totals {
     let mut engine = job.start(users);
     assert!(eventually(happened), "{} opened, {} answered", server.opened(), server.answered());
@@ -45,7 +45,7 @@ fn run_until(server: &Crowd, job: &Job, users: u64, happened: impl Fn() -> bool)
     checked(server, totals.stop(&mut engine))
 }
 
-/// Asserts what is true of every run: no message ID was used twice, and the clocks account for all of the time.
+/// Asserts that no message ID was in use twice, and that the clocks account for all of the users' time.
 fn checked(server: &Crowd, totals: Totals) -> Totals {
     assert_eq!((totals.lanes, totals.in_flight, server.reused()), (0, 0, 0), "{totals:?}");
     totals.assert_accounted();
