@@ -23,7 +23,6 @@ from benches.ils_web_ui import looked_at
 from benches.ils_workers import workers_and_threads
 from benches.ratios import Skipped, Trial, Values, rows_of
 from ils_bench import sequences
-from ils_bench.calibrate import engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.opening import open_target
@@ -70,7 +69,7 @@ class IlsBench(DirectoryBench):
             Trial("floor-connect", self._floor_connect),
             Trial("connect", lambda: self._alone(sequences.CONNECT)),
             Trial("login", self._login),
-            Trial("crowd", self._crowd),
+            Trial("crowd", lambda: crowded(self.options(), KEPT, self.seconds)),
             Trial("storm", lambda: ils_storm.stormed(self.options(), LANES, self.seconds)),
             Trial("threads", self._threads),
             Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
@@ -101,14 +100,6 @@ class IlsBench(DirectoryBench):
 
     def _alone(self, sequence: Script, entries: int = 10_000, lanes: int = LANES) -> Values:
         return self.alone(self.options(entries), sequence, lanes)
-
-    def _crowd(self) -> Values | Skipped:
-        options = self.options()
-
-        def load(target: OpenDirectory, seconds: float) -> Values:
-            return engine_alone(options, target, KEPT, LANES, seconds)
-
-        return crowded(options, self.seconds, load)
 
     def _login(self) -> Values:
         options = self.options(profile="person", hash="clear", over="kept")

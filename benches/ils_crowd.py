@@ -7,19 +7,21 @@ import itertools
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from statistics import mean
 
 import psutil
 
 from benches.ratios import Skipped, Values
+from ils_bench.calibrate import engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import OutOfDescriptors
 from sitebench.monitor.texts import PAGE, read
+from sitebench.scenario.script import Script
 from sitebench.system.limits import allow_descriptors
 
 CLIENTS = 10_000
@@ -39,10 +41,8 @@ EVERYBODY = bytes.fromhex(
 """Message 1: a search of the subtree of o=Intranet for (objectClass=*)."""
 
 
-def crowded(
-    options: IlsOptions, seconds: float, load: Callable[[OpenDirectory, float], Values]
-) -> Values | Skipped:
-    """Return the load's figures alone and beside the crowd, and the memory of one client.
+def crowded(options: IlsOptions, program: Script, seconds: float) -> Values | Skipped:
+    """Return a program's figures alone and beside the crowd, and the memory of one client.
 
     The load runs alone before and after, so a drift of the machine affects both sides. If other
     programs use the machine, the rate mainly shows who got its cores; the directory's CPU time for
@@ -57,14 +57,15 @@ def crowded(
     with contextlib.ExitStack() as after:
         after.callback(target.close)
         process = psutil.Process(target.pid)
-        before = load(target, seconds)
+        load = partial(engine_alone, options, target, program, options.users, seconds)
+        before = load()
         held = process.memory_info().rss + _kernel_bytes()
         with crowd(target.address, CLIENTS):
             _settle(process)
-            beside = load(target, seconds)
+            beside = load()
             grown = process.memory_info().rss + _kernel_bytes() - held
         _settle(process)
-        alone = [before, load(target, seconds)]
+        alone = [before, load()]
     return {
         "beside": beside["ops_per_s"],
         "alone": mean(each["ops_per_s"] for each in alone),

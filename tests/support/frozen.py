@@ -48,16 +48,13 @@ def served(kind: str, folder: Path) -> Iterator[tuple[int, int]]:
 def freeze(pid: int, seconds: float) -> tuple[int, int]:
     """Stop a process for some seconds; return the times between which it was certainly stopped."""
     os.kill(pid, signal.SIGSTOP)
-    assert eventually(lambda: _state(pid) == "T")
+    stat = Path(f"/proc/{pid}/stat")
+    assert eventually(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T")
     stopped_ns = time.monotonic_ns()
     time.sleep(seconds)
     goes_on_ns = time.monotonic_ns()
     os.kill(pid, signal.SIGCONT)
     return stopped_ns, goes_on_ns
-
-
-def _state(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def _ldif(folder: Path) -> Path:
