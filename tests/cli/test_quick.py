@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,15 +17,10 @@ ASKED = "_SITEBENCH_COMPLETE"
 BRIEF = ("--warmup", "0s", "--measure", "300ms", "--allow-failures", "-q")
 
 
-def ran(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line, then print the heavy modules that it has imported."""
-    return watched(HEAVY, argv, env)
-
-
 def watched(
-    modules: tuple[str, ...], argv: tuple[str, ...], env: Mapping[str, str] | None = None
+    argv: Sequence[str], modules: Sequence[str] = HEAVY, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line, then print which of `modules` it has imported."""
+    """Run the command line, then print which of the modules it has imported."""
     code = (
         "import sys, atexit\n"
         f"atexit.register(lambda: print([each for each in {modules} if each in sys.modules]))\n"
@@ -36,7 +31,7 @@ def watched(
 
 @pytest.mark.parametrize("line", ["--version", "--help", "ils run -h", "web sweep --help"])
 def test_help_imports_no_heavy_module(line: str) -> None:
-    done = ran(*line.split())
+    done = watched(line.split())
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "[]"
 
@@ -56,7 +51,7 @@ def test_help_imports_no_heavy_module(line: str) -> None:
 def test_completion_offers_matches_and_imports_few_modules(line: str, offered: list[str]) -> None:
     words = line.split(" ")
     env = {ASKED: "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    done = ran(**env)
+    done = watched((), env=env)
     assert done.stderr == ""
     *found, imported = done.stdout.splitlines()
     assert {f"plain,{each}" for each in offered} <= set(found)
@@ -67,7 +62,7 @@ def test_completion_offers_matches_and_imports_few_modules(line: str, offered: l
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_script_of_each_shell_calls_sitebench(shell: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
-    script.write_text(ran(**{ASKED: f"{shell}_source"}).stdout.rpartition("\n[]")[0])
+    script.write_text(watched((), env={ASKED: f"{shell}_source"}).stdout.rpartition("\n[]")[0])
     assert f"{ASKED}={shell}_complete" in script.read_text()
     if shell == "bash":
         read = run_program(
@@ -77,14 +72,14 @@ def test_completion_script_of_each_shell_calls_sitebench(shell: str, tmp_path: P
 
 
 def test_run_imports_no_rarely_needed_module() -> None:
-    done = watched(SLOW, ("ils", "run", "nothing"))
+    done = watched(("ils", "run", "nothing"), SLOW)
     assert (done.returncode, done.stdout) == (2, "[]\n"), done.stderr
 
 
 def test_run_with_embedded_server_imports_no_ldap3() -> None:
     """Importing ldap3, which only foreign directories need, costs 0.2 s of CPU twice per point."""
     asked = ("--entries", "20", "--locales", "en_US", "--users", "1", "--rate", "50")
-    done = watched((*HEAVY, "http.client"), ("ils", "run", "lookup", *asked, *BRIEF))
+    done = watched(("ils", "run", "lookup", *asked, *BRIEF), (*HEAVY, "http.client"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "['rich']"
 

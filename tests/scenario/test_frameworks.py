@@ -80,9 +80,12 @@ class _Laravel(Handler):
     orders: list[int]
     answers: list[str]
 
+    def cookie(self) -> str:
+        session = re.search(r"laravel_session=(\w+)", self.headers.get("Cookie", ""))
+        return session[1] if session else ""
+
     def get(self) -> None:
-        cookies = re.search(r"laravel_session=(\w+)", self.headers.get("Cookie", ""))
-        self.session = cookies[1] if cookies else ""
+        self.session = self.cookie()
         if not self.session:
             self.session = secrets.token_hex(20)
             self.sessions[self.session] = secrets.token_urlsafe(30)
@@ -100,8 +103,7 @@ class _Laravel(Handler):
     def post(self) -> None:
         body = self.content().decode()
         form = {name: values[0] for name, values in parse_qs(body).items()}
-        cookies = re.search(r"laravel_session=(\w+)", self.headers.get("Cookie", ""))
-        self.session = cookies[1] if cookies else ""
+        self.session = self.cookie()
         token = self.sessions.get(self.session, "")
         header = self.headers.get("X-XSRF-TOKEN")
         if not token or (form.get("_token") != token and header != _encrypted(token)):

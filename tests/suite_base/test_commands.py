@@ -10,8 +10,6 @@ from sitebench.options.convert import from_texts, to_argv
 from tests.support.cli import in_process
 from tests.support.planned import planned, unmeasured
 
-UNTIL = Until.parse("p99:5%,2m")
-
 
 @pytest.mark.parametrize(
     "line",
@@ -31,7 +29,7 @@ def test_every_point_of_a_command_has_its_identifying_options(line: str) -> None
     specs = planned(*line.split(), *more)
     assert specs
     for each in specs:
-        assert each.until == UNTIL
+        assert each.until == Until.parse("p99:5%,2m")
         assert (each.measure_s, each.settings["seed"]) == (7.0, "5")
         assert not {"out", "json", "repeats", "clients", "sizes", "paper"} & each.settings.keys()
 

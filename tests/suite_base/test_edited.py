@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,16 +80,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@contextlib.contextmanager
-def target_of(case: Case, folder: Path) -> Iterator[str]:
-    if case.points is ILS:
-        with a_place(folder) as place:
-            yield place.directory.url
-    else:
-        with other_site() as (url, _):
-            yield url
-
-
 def measured(
     case: Case,
     folder: Path,
@@ -103,7 +93,10 @@ def measured(
     write_accounts(folder)
     bind = MasterAddress("127.0.0.1", free_port())
     with contextlib.ExitStack() as stack:
-        url = stack.enter_context(target_of(case, folder))
+        if case.points is ILS:
+            url = stack.enter_context(a_place(folder)).directory.url
+        else:
+            url, _ = stack.enter_context(other_site())
         options = combine(MeasureOptions, case.options)(
             scenario="mix.toml",
             target=url,

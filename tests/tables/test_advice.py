@@ -10,8 +10,6 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import QUOTA, WOKE_LATE
 from tests.support.points import a_result, a_spec, judged
 
-WIDE = 10_000
-
 
 def warned(kind: str, remedy: str = "", message: str = "") -> PointWarning:
     return PointWarning(kind, message or f"seen: {kind}", remedy or f"do: {kind}")
@@ -26,7 +24,7 @@ def a_point(
 
 
 def advised(*results: PointResult) -> list[str]:
-    return WhatToDo(results).lines(WIDE)
+    return WhatToDo(results).lines(10_000)
 
 
 NOISY = warned(WarningKind.NOISY_MACHINE)

@@ -162,7 +162,7 @@ def test_full_disk_is_named_with_the_missing_space_and_seeding_continues(disk: D
     assert_whole(disk.path)
 
 
-def test_another_file_set_with_the_same_name_is_refused(tmp_path: Path) -> None:
+def test_another_set_an_unwritable_folder_and_an_empty_set_are_refused(tmp_path: Path) -> None:
     manifest = seed(SPEC, tmp_path)
     before = contents(tmp_path)
     with pytest.raises(BadFile) as caught:
@@ -170,9 +170,6 @@ def test_another_file_set_with_the_same_name_is_refused(tmp_path: Path) -> None:
     assert caught.value.message == f"{manifest} is of another file set (seed 7 instead of 8)"
     assert caught.value.remedy == "remove it with the folder beside it, or name another folder"
     assert contents(tmp_path) == before
-
-
-def test_unwritable_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadFile, match=rf"^cannot write {tmp_path}/file: "):
         seed(SPEC, tmp_path / "file")
