@@ -153,7 +153,7 @@ def master(folder: Path, locustfile: str, address: str, *more: str) -> Iterator[
     try:
         made = Master(process, folder)
         if "--headless" not in more:
-            made.screen = Screen(printed(process, process.said))
+            made.screen = Screen(printed(process))
         yield made
     finally:
         if process.poll() is None:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from tests.support.cli import Ran
 from tests.support.fork_server import Forked
 from tests.support.waiting import ends_s, left_s
 
+LOCUST = (sys.executable, "-m", "locust")
 FORKED_LOCUST = "tests.support.preloaded:locust"
 """Starts like `locust`."""
 FORKED_UI = "tests.support.preloaded:web_ui"
@@ -41,10 +42,11 @@ class Locust:
         together: bool = False,
         forked: bool = True,
         main: str = FORKED_LOCUST,
+        command: Sequence[str] = LOCUST,
     ) -> None:
         """Start Locust; `env` extends its environment, `together` merges errors into the output.
 
-        A forked Locust begins with `main`.
+        A forked Locust begins with `main`, another one with the words of `command`.
         """
         self._out, self._err = _Heard(), _Heard()
         environment = {**os.environ, "COLUMNS": "160", **env}
@@ -55,7 +57,7 @@ class Locust:
                 self._process = Forked(main, argv, environment=environment, folder=cwd, **streams)
             else:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "locust", *argv],
+                    [*command, *argv],
                     cwd=cwd,
                     env=environment,
                     stdin=subprocess.DEVNULL,

@@ -123,7 +123,7 @@ def screen_of(locustfile: Path, folder: Path, *more: str) -> Iterator[Screen]:
     where = ("--web-host", "127.0.0.1", "--web-port", str(free_port()))
     with Locust("-f", str(locustfile), *where, *more, cwd=folder, together=True) as process:
         try:
-            yield Screen(printed(process, process.said))
+            yield Screen(printed(process))
         finally:
             process.terminate()
             process.wait(ends_s())

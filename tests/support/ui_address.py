@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +47,11 @@ class UiAddress:
             return reply.status, reply.headers, reply.read().decode(errors="replace")
 
 
-def printed(process: subprocess.Popen[str] | Locust, said: Callable[[], str]) -> UiAddress:
+def printed(process: Locust) -> UiAddress:
     """Wait until a web UI has printed its address, and answers there."""
 
     def address() -> UiAddress | None:
-        found = re.search(r"web UI: (\S+)/(?:\?token=(\S+))? \(", said())
+        found = re.search(r"web UI: (\S+)/(?:\?token=(\S+))? \(", process.said())
         return None if found is None else UiAddress(found[1], found[2])
 
     def answers() -> bool:
@@ -61,9 +59,9 @@ def printed(process: subprocess.Popen[str] | Locust, said: Callable[[], str]) ->
         return there is not None and _answers(there)
 
     eventually(lambda: process.poll() is not None or answers())
-    assert process.poll() is None, f"the web UI ended: {said()}"
+    assert process.poll() is None, f"the web UI ended: {process.said()}"
     there = address()
-    assert there is not None, f"the web UI prints no address: {said()}"
+    assert there is not None, f"the web UI prints no address: {process.said()}"
     assert _answers(there), "the web UI does not answer"
     return there
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import tempfile
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sitebench.system.network import free_port
 from tests.support.browser import Browser
@@ -109,7 +107,7 @@ def web_ui(
     before: Sequence[str] = (),
     forked: bool = True,
     **env: str,
-) -> Iterator[tuple[subprocess.Popen[str] | Locust, UiAddress]]:
+) -> Iterator[tuple[Locust, UiAddress]]:
     """Yield `sitebench HALF ui` and its address once it answers; Ctrl-C stops it.
 
     Its output is appended to `output`. A `forked` one has its imports already, and has another name
@@ -117,28 +115,14 @@ def web_ui(
     """
     assert not (forked and before), "words before a command that is none"
     argv = [suite, "ui", "--no-browser", "--web-port", str(free_port()), *arguments]
-    process: subprocess.Popen[str] | Locust
-    with tempfile.NamedTemporaryFile() as file:
-        if forked:
-            process = Locust(*argv, cwd=folder, env=env, together=True, main=FORKED_UI)
-            said = process.said
-        else:
-            process = subprocess.Popen(
-                [*before, *SITEBENCH, *argv],
-                cwd=folder,
-                env={**os.environ, **env},
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            said = Path(file.name).read_text
+    start: dict[str, Any] = {"main": FORKED_UI, "command": [*before, *SITEBENCH]}
+    with Locust(*argv, cwd=folder, env=env, together=True, forked=forked, **start) as process:
         try:
-            yield process, printed(process, said)
+            yield process, printed(process)
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            process.communicate(timeout=ends_s())
-            print(said())  # Shown where the test fails.
+            said, _ = process.communicate(timeout=ends_s())
+            print(said)  # Shown where the test fails.
             if output is not None:
-                output.append(said())
+                output.append(said)
