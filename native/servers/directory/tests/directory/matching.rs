@@ -51,6 +51,7 @@ fn values_that_differ_do_not_match() {
         (Matching::CaseIgnore, "AnnaLee", "Anna Lee"),
         (Matching::CaseExact, "anna", "Anna"),
         (Matching::NumericString, "12345", "12346"),
+        (Matching::TelephoneNumber, "+49 30", "+49 31"),
         (Matching::DistinguishedName, "cn=a,o=x", "cn=a+o=x"),
         (Matching::ObjectIdentifier, "person", "organizationalPerson"),
         (Matching::Boolean, "TRUE", "FALSE"),
