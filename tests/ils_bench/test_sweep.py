@@ -3,6 +3,8 @@
 import signal
 import sqlite3
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -47,24 +49,35 @@ def test_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: P
     assert [point["resumed"] for point in again.objects] == [True] * 6
 
 
-def test_interrupted_sweep_is_resumed(slapd: object, tmp_path: Path) -> None:
-    run, argv = tmp_path / "run", ("ils", "sweep", *TWO, *PORTABLE, *LONG)
-    with subprocess.Popen(
-        [*SITEBENCH, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as started:
-        assert eventually(lambda: statuses(run)[:2] == ["done", "running"])
-        begun = psutil.Process(started.pid).children(recursive=True)
-        started.send_signal(signal.SIGINT)
-        _, said = started.communicate(timeout=left_s())
-    assert started.returncode == 130
-    assert "resume with: sitebench ils sweep" in said
-    assert "Traceback" not in said
+@contextmanager
+def started(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Yield a sweep in its second point; none of its processes may outlive it."""
+    command = [*SITEBENCH, "ils", "sweep", *TWO, *PORTABLE, *LONG]
+    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, cwd=folder) as sweep:
+        assert eventually(lambda: statuses(folder / "run")[:2] == ["done", "running"])
+        begun = psutil.Process(sweep.pid).children(recursive=True)
+        yield sweep
+        sweep.communicate(timeout=left_s())
     _, alive = psutil.wait_procs(begun, timeout=left_s())
     assert not alive
-    assert statuses(run).count("done") == 1
-    again = in_process(*argv, cwd=tmp_path).check(0)
+
+
+def test_interrupted_sweep_is_resumed(slapd: object, tmp_path: Path) -> None:
+    with started(tmp_path) as sweep:
+        sweep.send_signal(signal.SIGINT)
+        _, said = sweep.communicate(timeout=left_s())
+    assert sweep.returncode == 130
+    assert "resume with: sitebench ils sweep" in said
+    assert "Traceback" not in said
+    assert statuses(tmp_path / "run").count("done") == 1
+    again = in_process("ils", "sweep", *TWO, *PORTABLE, *LONG, cwd=tmp_path).check(0)
     assert [point["resumed"] for point in again.objects] == [True, False]
-    assert statuses(run) == ["done"] * 2
+    assert statuses(tmp_path / "run") == ["done"] * 2
+
+
+def test_killed_sweep_leaves_no_process(slapd: object, tmp_path: Path) -> None:
+    with started(tmp_path) as sweep:
+        sweep.kill()
 
 
 def test_sweep_over_hashes_has_points_for_each_hash(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_each_invalid_tls_option_is_refused_in_one_line_with_a_remedy(
     serve = ("ils", "serve", "--port", "0", "--entries", "0")
     for argv, *said in (
         ((*serve, *pair), "is not that of the certificate"),
-        ((*serve, *closed), "is encrypted", "--tls-key-password-file"),
+        ((*serve, *closed), "is encrypted\n  put its password into a file", "--tls-key-password"),
         ((*serve, *closed, "--tls-key-password-file", str(wrong)), "does not open the key"),
         ((*serve, "--tls-client-ca", authority.ca), "--tls-client-ca without TLS"),
         (("ils", "run", "--target", "ldaps://127.0.0.1:1", "--start-tls"), "asks for it later"),
