@@ -15,8 +15,9 @@ from __future__ import annotations
 import io
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO
 
 from ils_bench.options import IlsOptions
@@ -332,16 +333,14 @@ def setup_domain(client: Client) -> None:
 
 def setup(client: Client) -> None:
     """Add the entries that the messages use, and bind."""
-    made = [add(ME, [*PERSON, ("cn", ["me"]), ("userPassword", [PASSWORD])]), bind(ME, PASSWORD)]
-    made += [group_of(name, of_group(name)) for name in KINDS]
-    made += [group_of(name, names, "member") for name, names in MEMBERS.items()]
-    keys = [f"{i:06}" for i in range(9_900)]
-    made.append(add(f"cn=keys,{BASE}", [*PERSON, ("cn", ["keys"]), ("userPassword", keys)]))
-    made.append(
-        add(f"ou=many,{BASE}", [("objectClass", ["top", "organizationalUnit"]), ("ou", ["many"])])
-    )
-    made += [add(f"cn={i},ou=many,{BASE}", [*PERSON, ("cn", [f"{i}"])]) for i in range(PEOPLE)]
-    client.succeed(made)
+    entry = add(ME, [*PERSON, ("cn", ["me"]), ("userPassword", [PASSWORD])])
+    unit = [("objectClass", ["top", "organizationalUnit"]), ("ou", ["many"])]
+    keys = [*PERSON, ("cn", ["keys"]), ("userPassword", [f"{i:06}" for i in range(9_900)])]
+    people = (add(f"cn={i},ou=many,{BASE}", [*PERSON, ("cn", [f"{i}"])]) for i in range(PEOPLE))
+    client.succeed([entry, bind(ME, PASSWORD)])
+    client.succeed([group_of(name, of_group(name)) for name in KINDS])
+    client.succeed([group_of(name, names, "member") for name, names in MEMBERS.items()])
+    client.succeed([add(f"cn=keys,{BASE}", keys), add(f"ou=many,{BASE}", unit), *people])
 
 
 def cpu_s(pid: int) -> float:
@@ -349,26 +348,16 @@ def cpu_s(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2)
 
 
-def measured(wanted: Callable[[str], bool] = lambda name: True) -> Iterator[tuple[str, int, float]]:
-    """Yield the name of each message, its result code, and the server's CPU for it in seconds."""
-    yield from _measured(IlsOptions(entries=1), setup, (modifies, searches, others), wanted)
-    yield from _measured(IlsOptions(entries=1, profile="ad"), setup_domain, (memberships,), wanted)
-
-
-def _measured(
-    options: IlsOptions,
-    prepare: Callable[[Client], None],
-    kinds: Sequence[Callable[[], Iterator[Message]]],
-    wanted: Callable[[str], bool],
+def measured(
+    options: IlsOptions, prepare: Callable[[Client], None], messages: Iterable[Message]
 ) -> Iterator[tuple[str, int, float]]:
+    """Yield the name of each message, its result code, and the server's CPU for it in seconds."""
     with open_embedded(options, spec_of(options, 1)) as target:
         pid = target.pid
         assert pid is not None
         client = Client(target.address.port)
         prepare(client)
-        for each in (message for kind in kinds for message in kind()):
-            if not wanted(each.name):
-                continue
+        for each in messages:
             took = []
             for _ in range(TRIES):
                 for one in each.before:
@@ -388,5 +377,7 @@ def _measured(
 
 
 if __name__ == "__main__":
-    for name, code, took_s in measured():
+    of_people = measured(IlsOptions(entries=1), setup, chain(modifies(), searches(), others()))
+    of_domain = measured(IlsOptions(entries=1, profile="ad"), setup_domain, memberships())
+    for name, code, took_s in chain(of_people, of_domain):
         print(f"{1e3 * took_s:8.1f} ms  result {code:2}  {name}", flush=True)

@@ -4,13 +4,12 @@ import re
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from tests.docs import cli_page, screenshots, shown
 from tests.docs.cli_page import ROOT
+from tests.docs.test_deploy import document
 from tests.support.programs import run_program
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -113,13 +112,6 @@ def test_command_line_page_matches_the_commands() -> None:
     assert cli_page.PAGE.read_text() == cli_page.page(), again
 
 
-def leaves(nav: Any) -> list[str]:
-    if isinstance(nav, str):
-        return [nav]
-    parts = nav.values() if isinstance(nav, dict) else nav
-    return [leaf for part in parts for leaf in leaves(part)]
-
-
 def test_readme_sample_is_generated_from_the_output_of_a_sweep() -> None:
     printed = """embedded, 64 clients
 Operation  Size  Rate/s
@@ -138,8 +130,9 @@ What to do
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
-    nav = YAML(typ="safe").load((ROOT / "mkdocs.yml").read_text())["nav"]
-    assert sorted(leaves(nav)) == sorted(str(p.relative_to(ROOT / "docs")) for p in DOCS)
+    nav = document(ROOT / "mkdocs.yml")["nav"]
+    pages = re.findall(r"'([\w/.-]+\.md)'", str(nav))
+    assert sorted(pages) == sorted(str(page.relative_to(ROOT / "docs")) for page in DOCS)
 
 
 def test_documentation_site_builds_and_loads_no_external_resources(tmp_path: Path) -> None:

@@ -70,25 +70,17 @@ def test_measured_point_is_not_done_before_its_confirmation(path: Path) -> None:
         assert store.status(spec) == "done"
 
 
-def test_restarted_point_discards_its_first_attempt(path: Path) -> None:
-    spec = a_spec()
+def test_reason_of_a_failed_point_is_stored_until_the_point_is_restarted(path: Path) -> None:
+    spec, reason = a_spec(), {"kind": "TargetDied", "message": "it is gone", "remedy": "look"}
     with RunStore(path) as store:
         store.begin(spec)
         point = store.point_id(spec.key)
         store.append(point, "ramp", Drain(0, 10**9, (Step("lookup", "lookup", 3),)))
-        store.fail(spec.key, {"kind": "PointFailed", "message": "m", "remedy": "r"})
+        store.fail(spec.key, reason)
+        assert (store.failure(spec.key), store.status(spec)) == (reason, "failed")
         store.begin(spec)
         assert store.failure(spec.key) is None
         assert store.latest(spec.key) is None
-
-
-def test_reason_of_a_failed_point_is_stored(path: Path) -> None:
-    why = {"kind": "TargetDied", "message": "it is gone", "remedy": "look"}
-    with RunStore(path) as store:
-        store.begin(a_spec())
-        store.fail(a_spec().key, why)
-        assert store.failure(a_spec().key) == why
-        assert store.status(a_spec()) == "failed"
 
 
 def test_totals_store_histograms_exactly(path: Path) -> None:
