@@ -4,14 +4,8 @@ import json
 import warnings
 from typing import Any
 
+import ldap3
 import pytest
-from ldap3 import (
-    BASE,
-    MODIFY_ADD,
-    MODIFY_DELETE,
-    MODIFY_INCREMENT,
-    MODIFY_REPLACE,
-)
 from ldap3.core.exceptions import LDAPAttributeError, LDAPObjectClassError
 from ldap3.utils.dn import escape_rdn
 
@@ -141,7 +135,7 @@ def test_ldap3_refuses_attributes_and_classes_missing_in_the_schema(
 def test_name_in_any_script_is_added_and_renamed(client: Any, scratch: str, name: str) -> None:
     dn = f"cn={escape_rdn(name)},{scratch}"
     assert client.add(dn, PERSON, {"cn": name, "sn": name, "description": name}), client.result
-    assert client.search(dn, "(objectClass=*)", BASE, attributes=["*"])
+    assert client.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["*"])
     (entry,) = client.entries
     assert (entry.cn.value, entry.sn.value, entry.description.value) == (name, name, name)
     for filter_text in (f"(sn={_escaped(name)})", f"(sn={_escaped(name[:2])}*)"):
@@ -172,13 +166,13 @@ def test_case_folding_covers_other_scripts(client: Any, scratch: str) -> None:
 def test_one_modify_applies_all_four_kinds_of_change(client: Any, people: str) -> None:
     dn = f"cn=Person 5,{people}"
     changes = {
-        "description": [(MODIFY_ADD, ["one", "two"])],
-        "sn": [(MODIFY_REPLACE, ["Changed"])],
-        "uidNumber": [(MODIFY_INCREMENT, [10])],
+        "description": [(ldap3.MODIFY_ADD, ["one", "two"])],
+        "sn": [(ldap3.MODIFY_REPLACE, ["Changed"])],
+        "uidNumber": [(ldap3.MODIFY_INCREMENT, [10])],
     }
     assert client.modify(dn, changes), client.result
-    assert client.modify(dn, {"description": [(MODIFY_DELETE, ["one"])]}), client.result
-    client.search(dn, "(objectClass=*)", BASE, attributes=["*"])
+    assert client.modify(dn, {"description": [(ldap3.MODIFY_DELETE, ["one"])]}), client.result
+    client.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["*"])
     (entry,) = client.entries
     changed = (entry.description.value, entry.sn.value, entry.uidNumber.value)
     assert changed == ("two", "Changed", 15)
@@ -190,10 +184,10 @@ def test_one_modify_applies_all_four_kinds_of_change(client: Any, people: str) -
 def test_changes_of_one_modify_are_applied_in_order(client: Any, people: str) -> None:
     # RFC 4511 4.6: changes apply one after another; only the resulting entry must be valid.
     dn = f"cn=Person 6,{people}"
-    changes = [(MODIFY_DELETE, []), (MODIFY_ADD, ["First"])]
-    changes += [(MODIFY_DELETE, ["First"]), (MODIFY_ADD, ["Last"])]
+    changes = [(ldap3.MODIFY_DELETE, []), (ldap3.MODIFY_ADD, ["First"])]
+    changes += [(ldap3.MODIFY_DELETE, ["First"]), (ldap3.MODIFY_ADD, ["Last"])]
     assert client.modify(dn, {"sn": changes})
-    client.search(dn, "(objectClass=*)", BASE, attributes=["sn"])
+    client.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["sn"])
     assert client.entries[0].sn.values == ["Last"]
 
 
@@ -269,7 +263,7 @@ def test_refresh_response_contains_the_time_to_live(client: Any, scratch: str) -
     assert refresh(client, dn, 300), client.result
     # [1] responseTtl
     assert client.result["responseValue"] == bytes.fromhex("30048102012c")
-    client.search(dn, "(objectClass=*)", BASE, attributes=["entryTtl"])
+    client.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["entryTtl"])
     assert 295 <= client.entries[0].entryTtl.value <= 300
 
 
@@ -305,7 +299,7 @@ def test_connection_stays_usable_after_abandon(
 def test_abandon_of_unknown_message_is_ignored(server: Served, clients: Clients) -> None:
     connection = clients.raw(server)
     connection.abandon(0)
-    assert connection.search("", "(objectClass=*)", BASE)
+    assert connection.search("", "(objectClass=*)", ldap3.BASE)
 
 
 def test_server_closes_the_connection_after_unbind(server: Served, clients: Clients) -> None:
@@ -322,7 +316,7 @@ def test_binary_values_are_returned_unchanged(client: Any, scratch: str) -> None
     photo = bytes(range(256)) * 8
     dn = f"cn=Photo,{scratch}"
     assert client.add(dn, PERSON, {"sn": "Photo", "jpegPhoto": [photo, b"\x00"]}), client.result
-    client.search(dn, "(objectClass=*)", BASE, attributes=["jpegPhoto"])
+    client.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["jpegPhoto"])
     assert sorted(client.entries[0].jpegPhoto.raw_values) == sorted([photo, b"\x00"])
 
 
@@ -330,5 +324,5 @@ def test_large_entry_is_stored_and_returned_unchanged(client: Any, scratch: str)
     values = [f"value {i:05} " + "x" * 200 for i in range(2_000)]
     dn = f"cn=Large,{scratch}"
     assert client.add(dn, PERSON, {"sn": "Large", "description": values}), client.result
-    client.search(dn, "(objectClass=*)", BASE, attributes=["description"])
+    client.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["description"])
     assert sorted(client.entries[0].description.values) == values

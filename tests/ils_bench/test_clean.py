@@ -102,17 +102,12 @@ def test_forget_drops_reservations_of_an_unreachable_directory(
     assert not any(map(asked, listeners))
 
 
-def test_forget_without_target_is_refused() -> None:
+def test_forget_needs_a_target_and_cannot_be_combined_with_removal_of_seeded_people() -> None:
     leave(["ldap://127.0.0.1:9"])
     in_process("ils", "clean", "--forget").check(2, "--forget does not say which directory")
+    both = ("--forget", "--seeded", "--target", "ldap://127.0.0.1:9")
+    in_process("ils", "clean", *both).check(2, "--seeded does not go with it")
     assert len(list(journal.entries())) == 1
-
-
-def test_forget_cannot_be_combined_with_removal_of_seeded_people() -> None:
-    target = ("--target", "ldap://127.0.0.1:9")
-    in_process("ils", "clean", "--forget", "--seeded", *target).check(
-        2, "--seeded does not go with it"
-    )
 
 
 KEYS = 1_000_000
