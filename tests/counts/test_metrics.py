@@ -2,7 +2,6 @@
 
 import ast
 import re
-import subprocess
 from collections import defaultdict
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec, summarised
+from tests.support.programs import run_program
 
 ROOT = Path(__file__).parents[2]
 SECOND = 10**9
@@ -97,23 +97,16 @@ def literals(file: Path) -> set[str]:
 @pytest.mark.parametrize("clock", ["lag", "unread", "censored"])
 def test_names_of_clocks_occur_in_only_a_few_files(clock: str) -> None:
     """The names of other metrics have other meanings too, such as the latency of a drain."""
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    files = [ROOT / name for name in listed.stdout.splitlines()]
-    product = [
-        each
-        for each in files
-        if each.suffix in (".py", ".rs")
-        and not {"tests", "benches", "examples"} & set(each.relative_to(ROOT).parts)
-    ]
+    listed = run_program(["git", "ls-files", "*.py", "*.rs"], cwd=ROOT, check=True).stdout
+    names = [Path(name) for name in listed.splitlines()]
+    product = [name for name in names if not {"tests", "benches", "examples"} & {*name.parts}]
     forms = {clock, f"{clock}_us", f"{clock}_ns"}
     as_word = re.compile(rf'"{clock}(_us|_ns)?"|\.{clock}(_us|_ns)?\b')
     naming = [
-        str(each.relative_to(ROOT))
-        for each in product
-        if (each.suffix == ".py" and literals(each) & forms)
-        or (each.suffix == ".rs" and as_word.search(each.read_text()))
+        str(name)
+        for name in product
+        if (name.suffix == ".py" and literals(ROOT / name) & forms)
+        or (name.suffix == ".rs" and as_word.search((ROOT / name).read_text()))
     ]
     assert len(naming) <= 4, naming
 

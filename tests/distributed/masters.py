@@ -44,18 +44,13 @@ class Worker:
 
     def end(self) -> str:
         """Send Ctrl-C; return the output."""
-        for pid in (self.process.pid, *_children(self.process.pid)):
-            with contextlib.suppress(psutil.Error):
-                if "worker" in psutil.Process(pid).cmdline():
-                    os.kill(pid, signal.SIGINT)
+        with contextlib.suppress(psutil.Error):
+            command = psutil.Process(self.process.pid)
+            for each in (command, *command.children()):
+                if "worker" in each.cmdline():
+                    each.send_signal(signal.SIGINT)
         said, _ = self.process.communicate(timeout=ends_s())
         return said
-
-
-def _children(pid: int) -> list[int]:
-    with contextlib.suppress(psutil.Error):
-        return [child.pid for child in psutil.Process(pid).children()]
-    return []
 
 
 @contextlib.contextmanager
@@ -66,6 +61,7 @@ def worker(
     *more: str,
     before: Sequence[str] = (),
     path: Path | None = None,
+    cwd: Path | None = None,
 ) -> Iterator[Worker]:
     """Start a worker on a host; `before` precedes the command, `path` precedes other modules."""
     prefix = (*(() if host is None else host.prefix), *before)
@@ -74,7 +70,8 @@ def worker(
     environment = {FOLDER: str(folder), "PYTHONPATH": modules, "TMPDIR": str(folder)}
     process = subprocess.Popen(
         [*prefix, *SITEBENCH, "worker", "--master", master, *more],
-        env={**os.environ, **environment},
+        cwd=cwd,
+        env={**os.environ, **environment, "PYTHONSAFEPATH": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -141,7 +138,6 @@ class Master:
 
 @contextlib.contextmanager
 def master(folder: Path, locustfile: str, address: str, *more: str) -> Iterator[Master]:
-    """Start a master."""
     folder.mkdir(parents=True)
     argv = ["-f", str(HERE / locustfile), "--master"]
     argv += ["--master-bind-host", address, "--master-bind-port", str(PORT)]

@@ -111,7 +111,6 @@ def directory(ground: Ground, port: int) -> Iterator[Directory]:
 def with_screen(
     ground: Ground, port: int, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Master]:
-    """A master with its web UI."""
     target = ("--target", f"ldap://{ground.net.address}:{port}")
     where = (tmp_path_factory.mktemp("screen") / "master", "witnessed_ils.py", ground.net.address)
     with master(*where, *target, "--disposable", FLAG, *POPULATION) as started:

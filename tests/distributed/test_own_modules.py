@@ -1,16 +1,13 @@
 """A master's locustfile that imports its own modules, which no message sends to a worker."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from sitebench.system.network import free_port
-from tests.distributed.masters import ROOT
-from tests.support.cli import SITEBENCH, Ran
+from tests.distributed import masters
+from tests.support.cli import Ran
 from tests.support.locusts import run_locust
-from tests.support.waiting import left_s
 
 LOCUSTFILE = "import ours\nfrom ils_bench.locustfile import LookupUser\n"
 SHADOWS = ("locust", "gevent", "msgspec", "sitebench", "ils_bench", "json")
@@ -29,30 +26,18 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 def run(master: Path, worker: Path, *, wait_s: int) -> tuple[Ran, str]:
     """Run a short test with one worker; return the master's end and the worker's output."""
-    port = str(free_port())
-    env = {**os.environ, "TMPDIR": str(worker.parent)}
-    with subprocess.Popen(
-        [*SITEBENCH[:1], "-P", *SITEBENCH[1:], "worker", "--master", f"127.0.0.1:{port}"],
-        cwd=worker,
-        env={**env, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as waiting:
-        try:
-            done = run_locust(
-                *("-f", "lf.py", "--master", "--headless"),
-                *("--master-bind-port", port, "-u", "2", "-r", "2"),
-                *("--warmup", "0s", "--measure", "500ms"),
-                *("--expect-workers", "1", "--expect-workers-max-wait", str(wait_s)),
-                *("--entries", "10", "--locales", "en_US", "--loglevel", "WARNING"),
-                cwd=master,
-                env={"TMPDIR": str(worker.parent)},
-            )
-        finally:
-            waiting.terminate()
-            said, _ = waiting.communicate(timeout=left_s())
-    return done, said
+    port, folder = str(free_port()), worker.parent
+    with masters.worker(folder, f"127.0.0.1:{port}", None, cwd=worker) as waiting:
+        done = run_locust(
+            *("-f", "lf.py", "--master", "--headless"),
+            *("--master-bind-port", port, "-u", "2", "-r", "2"),
+            *("--warmup", "0s", "--measure", "500ms"),
+            *("--expect-workers", "1", "--expect-workers-max-wait", str(wait_s)),
+            *("--entries", "10", "--locales", "en_US", "--loglevel", "WARNING"),
+            cwd=master,
+            env={"TMPDIR": str(folder)},
+        )
+        return done, waiting.end()
 
 
 def test_modules_of_the_locustfile_are_last_in_the_workers_path(

@@ -7,13 +7,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
-from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from sitebench.system.child import lives
 from sitebench.system.network import free_port
@@ -48,16 +46,10 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     assert not list(folder.glob("sitebench-*")), "workers left temporary folders"
 
 
-def points(path: Path) -> list[Any]:
-    with contextlib.suppress(SitebenchError), RunFile(path) as run:
-        return [(point, run.timeline(point.id)) for point in run.points()]
-    return []
-
-
-def measuring(path: Path) -> bool:
+def measuring(ground: Ground) -> bool:
     """Return whether a point is well within its measured window: at least three drains exist."""
-    found = (row for _, rows in points(path) for row in rows if row.phase == "measure")
-    return len({row.t_ns for row in found if row.count}) >= 3
+    rows = (row for row in ground.timeline() if row.phase == "measure")
+    return len({row.t_ns for row in rows if row.count}) >= 3
 
 
 def test_sweep_continues_after_the_loss_of_a_worker(hosts: Hosts, tmp_path: Path) -> None:
@@ -70,7 +62,7 @@ def test_sweep_continues_after_the_loss_of_a_worker(hosts: Hosts, tmp_path: Path
         *("--out", str(here.run), "--json"),
     ]
     with here.started(*argv) as sweep:
-        waited_for(lambda: measuring(here.run) or sweep.poll() is not None, "nothing was measured")
+        waited_for(lambda: measuring(here) or sweep.poll() is not None, "nothing was measured")
         killed = workers[0].locust()
         assert killed is not None
         killed.kill()
@@ -88,7 +80,10 @@ def test_sweep_continues_after_the_loss_of_a_worker(hosts: Hosts, tmp_path: Path
     # Restarted by its supervisor, the worker took part in the next point.
     assert [each["ended"] for each in second["workers"]] == [None, None]
     assert second["operations"] > 0
-    within_its_time(here.run)
+    # All times of a timeline are by the master's clock, in ascending order.
+    now, instants = time.monotonic_ns(), [row.t_ns for row in here.timeline()]
+    assert instants == sorted(instants)
+    assert now - 600e9 < instants[0] < instants[-1] < now
     # Run file, terminal and report name the lost worker and mark its point.
     with RunFile(here.run) as run:
         results = [point.result for point in run.points() if point.result is not None]
@@ -103,15 +98,6 @@ def test_sweep_continues_after_the_loss_of_a_worker(hosts: Hosts, tmp_path: Path
         assert "was lost after" in text
     here.assert_clean()
     assert not killed.is_running()
-
-
-def within_its_time(out: Path) -> None:
-    """Check that all times of a timeline are by the master's clock, in ascending order."""
-    now = time.monotonic_ns()
-    for _, rows in points(out):
-        instants = [row.t_ns for row in rows]
-        assert instants == sorted(instants)
-        assert now - 600e9 < instants[0] < instants[-1] < now
 
 
 def test_missing_worker_is_an_error(hosts: Hosts) -> None:

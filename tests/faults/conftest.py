@@ -1,16 +1,12 @@
 """Servers for faults, and the folder that is checked after each fault."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from ils_bench.options import IlsOptions
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.openldap import open_openldap
 from ps_bench.targets.personalized_site import PersonalizedSite
-from sitebench.seeders.people import Spec
 from tests.faults.served import LOCALES, PEOPLE, Served
 from tests.support.aftermath import Ground
 
@@ -25,21 +21,12 @@ def ground(tmp_path: Path) -> Iterator[Ground]:
 
 @pytest.fixture(scope="session")
 def directory() -> Iterator[Served]:
-    """The embedded directory."""
     with LdapDirectory(PEOPLE, locales=LOCALES) as made:
         yield Served("ldap", made.port)
 
 
 @pytest.fixture(scope="session")
-def openldap(slapd: Path) -> Iterator[Served]:
-    """A slapd with the same people."""
-    with closing(open_openldap(IlsOptions(), Spec(PEOPLE, locales=LOCALES))) as target:
-        yield Served("ldap", target.address.port)
-
-
-@pytest.fixture(scope="session")
 def site() -> Iterator[Served]:
-    """The embedded site."""
     with PersonalizedSite(PEOPLE, locales=LOCALES) as made:
         yield Served("http", made.port)
 

@@ -20,8 +20,6 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Group:
-    """A control group of the test's own."""
-
     path: Path
 
     def add(self, pid: int) -> None:
@@ -29,7 +27,6 @@ class Group:
         (self.path / "cgroup.procs").write_text(str(pid))
 
     def write(self, name: str, value: str) -> None:
-        """Write one of the group's files."""
         (self.path / name).write_text(value)
 
     def remove(self) -> None:

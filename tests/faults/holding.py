@@ -1,9 +1,7 @@
 """Runs the command line, and stops or limits one of its processes once it makes load."""
 
 import contextlib
-import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +15,7 @@ from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
 from sitebench.verdict.rules.thresholds import STALLED_SOME
 from tests.measure.test_window_edge import began_ns
-from tests.support.cli import SITEBENCH
+from tests.support.cli import SITEBENCH, Ran
 from tests.support.waiting import eventually, left_s
 
 GENERATOR = "sitebench.locust.runner"
@@ -76,24 +74,18 @@ def _measured_once(
     run: Path, argv: Sequence[str], held: Callable[[Pids], object]
 ) -> tuple[dict[str, Any], int]:
     """Return a point, and the time at which its processes were stopped or limited."""
-    process = subprocess.Popen(
-        argv,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(run.parent)},
-    )
-    try:
-        assert eventually(lambda: _makes_load(run) or process.poll() is not None)
-        if process.poll() is None:
-            held(_processes(process.pid))
-        held_ns = time.monotonic_ns()
-        out, err = process.communicate(timeout=left_s())
-    finally:
-        _end(process)
-    assert process.returncode == 0, err
-    (point,) = (json.loads(line) for line in out.splitlines())
-    return dict(point), held_ns
+    env = {**os.environ, "TMPDIR": str(run.parent)}
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(argv, text=True, env=env, **streams) as process:
+        try:
+            assert eventually(lambda: _makes_load(run) or process.poll() is not None)
+            if process.poll() is None:
+                held(_processes(process.pid))
+            held_ns = time.monotonic_ns()
+            out, err = process.communicate(timeout=left_s())
+        finally:
+            process.kill()
+    return Ran(process.returncode, out, err).point, held_ns
 
 
 def _makes_load(run: Path) -> bool:
@@ -112,16 +104,6 @@ def _processes(pid: int) -> Pids:
             module = argv[argv.index("-m") + 1] if "-m" in argv else child.name()
             found[module] = child.pid
     return found
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.communicate(timeout=left_s())
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
 
 
 def put_ahead(pid: int) -> None:

@@ -21,7 +21,6 @@ MANY = ("--entries", "3k", "--locales", ",".join(LOCALES))
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
-    """A disk of a megabyte."""
     with small_disk(tmp_path / "disk", "1m") as made:
         yield made
 
@@ -36,7 +35,6 @@ def refused(ran: Ran) -> str:
 
 
 def fill(path: Path) -> None:
-    """Fill the disk of a file."""
     with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(bytes(4096)):
             continue

@@ -2,7 +2,9 @@
 
 import itertools
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,14 +22,19 @@ def _wandering(at_s: float) -> float:
     return random.Random(int(2 * at_s)).uniform(0.002, 0.02)
 
 
+def _wandering_points(directory: Served, folder: Path, *window: str) -> Iterator[dict[str, Any]]:
+    """Measure four times a directory whose delay wanders."""
+    for attempt in range(4):
+        with relayed(directory.port, delaying(_wandering)) as port:
+            out = ("--warmup", "0s", "--json", "--out", folder / str(attempt))
+            yield in_process(*directory.run(port), *window, *out).objects[0]
+
+
 @pytest.mark.timeout(300)
 def test_undecided_window_is_lengthened_once(directory: Served, tmp_path: Path) -> None:
     # By chance one of ten windows begins and ends at the same rate; on a busy machine one may
     # drift.
-    for attempt in range(4):
-        with relayed(directory.port, delaying(_wandering)) as port:
-            out = ("--json", "--out", tmp_path / str(attempt))
-            (point,) = in_process(*directory.run(port), "--warmup", "0s", *out).objects
+    for point in _wandering_points(directory, tmp_path):
         assert point["measure_s"] < (MOST_WINDOWS + 1) * DEFAULT_S
         if point["settled"]["state"] != "unsettled" and point["measure_s"] > 2 * DEFAULT_S - 1:
             return
@@ -37,13 +44,7 @@ def test_undecided_window_is_lengthened_once(directory: Served, tmp_path: Path) 
 @pytest.mark.timeout(300)
 def test_window_with_a_set_length_is_not_lengthened(directory: Served, tmp_path: Path) -> None:
     # At least one of four windows is undecided, whatever else the machine does.
-    for attempt in range(4):
-        with relayed(directory.port, delaying(_wandering)) as port:
-            (point,) = in_process(
-                *directory.run(port),
-                *("--warmup", "0s", "--measure", f"{GIVEN_S}s", "--json"),
-                *("--out", tmp_path / str(attempt)),
-            ).objects
+    for point in _wandering_points(directory, tmp_path, "--measure", f"{GIVEN_S}s"):
         assert point["measure_s"] < 1.5 * GIVEN_S
         if point["settled"]["state"] == "too-short":
             assert "too-short" in {each["kind"] for each in point["warnings"]}

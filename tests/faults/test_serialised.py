@@ -78,7 +78,6 @@ def writer(slapd: Path, folder: Path) -> Iterator[str]:
 
 
 def peak(folder: Path, operation: str, url: str, clients: str) -> list[dict[str, Any]]:
-    """Measure two numbers of clients."""
     ran = in_process(
         *("ils", "peak", operation, "--target", url, "--clients", clients, "--threads", 1),
         *("--entries", PEOPLE, "--locales", ",".join(LOCALES), "--out", folder / "run"),

@@ -36,7 +36,6 @@ class Counting:
 
     @property
     def url(self) -> str:
-        """Its address."""
         return f"ldap://{self.directory.address}"
 
     def since(self) -> dict[str, int]:

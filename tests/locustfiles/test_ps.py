@@ -1,4 +1,4 @@
-"""The site suite's locustfile: Locust's totals and the site's own counters, and the web UI."""
+"""The site suite's locustfile: Locust's totals and the site's own counters."""
 
 import json
 from collections import Counter
@@ -16,7 +16,6 @@ from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
 from tests.support.drains import Drain, Step
 from tests.support.http_server import other_site
 from tests.support.locusts import run_locust
-from tests.support.screen import Screen, requests, screen_of
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
 RUN = ("-u", "8", "-r", "8", "--threads", "1")
@@ -63,29 +62,6 @@ def test_every_request_to_a_site_is_counted_once(tmp_path: Path, site: Site) -> 
     found = figures(tally, [built_in("scenario")])
     for ours, theirs in (("asp_requests_per_s", "asp_requests"), ("upd_reads_per_s", "upd_reads")):
         assert done[theirs] - before[theirs] == found[ours], ours
-
-
-@pytest.fixture(scope="module")
-def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
-    yield from screen_of(LOCUSTFILE, tmp_path_factory.mktemp("screen"))
-
-
-@pytest.mark.parametrize(
-    ("user", "step"),
-    [
-        ("ScenarioUser", "page"),
-        ("PageUser", "page"),
-        ("CreateUser", "create"),
-        ("UpdateUser", "update"),
-        ("ImageUser", "image"),
-    ],
-)
-def test_each_class_runs_against_an_embedded_site(screen: Screen, user: str, step: str) -> None:
-    screen.start(user)
-    stats = screen.wait(lambda s: s["user_count"] == 4 and requests(s, step) >= 4)
-    assert stats["errors"] == []
-    screen.stop()
-    assert screen.stats()["errors"] == []
 
 
 def test_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.runs.runfile import RunFile
+from tests.measure.test_timeouts import BEYOND
 from tests.measure.test_window_edge import LANES, RATE, even_lookups, ran_beside
 from tests.support.frozen import freeze, served
 
@@ -20,9 +21,6 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 WARMUP_S = 1.5
 MEASURE_S = 3.0
 STALL_S = 1.0
-SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "max": 0.0}
-"""The checked percentiles, by the share of the arrivals that waited longer."""
-
 AFTERWARDS_S = 0.25
 """The time for the 1,000 waiting operations, and other delays on a shared machine."""
 
@@ -61,9 +59,9 @@ def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
     # The point's own result has no percentile with fewer than 100 samples beyond it.
     seen = {
         name: lookup.clocks["latency"].percentile(100 * (1 - share)) / 1e3
-        for name, share in SHARES.items()
+        for name, share in BEYOND.items()
     }
-    for name, share in SHARES.items():
+    for name, share in BEYOND.items():
         waited_ns = goes_on_ns - max(stopped_ns, begun_ns) - share * length_ns
         if stopped_ns >= begun_ns + (1 - share) * length_ns:
             waited_ns = 0.0  # Fewer than this share were due from the stall's begin.

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -60,13 +59,14 @@ events.init.add_listener(begin)
 
 
 @contextmanager
-def opened(measure_s: float) -> Iterator[list[Test]]:
+def opened(folder: Path, measure_s: float = 0.2) -> Iterator[tuple[list[Test], RunStore, Runner]]:
+    """Yield tests of a directory, a run file, and a runner."""
     options = combine(MeasureOptions, IlsOptions)(
         entries=100, locales=("en_US",), users=2, threads=1, warmup=0.1, measure=measure_s
     )
     stage = POINTS.stage(Part(options, OPERATIONS), untold, reused=True)
-    with stage.open() as target:
-        yield [test.at(target) for test in stage.tests]
+    with stage.open() as target, RunStore(folder / "run") as store, Runner() as runner:
+        yield [test.at(target) for test in stage.tests], store, runner
 
 
 def processes() -> list[psutil.Process]:
@@ -82,11 +82,7 @@ def test_process_keeps_no_data_of_earlier_points(tmp_path: Path, rounds: int) ->
     own.write_text(LOCUSTFILE)
     order, memory = random.Random(5), list[int]()
     ratios: dict[str, list[float]] = {name: [] for name in OPERATIONS}
-    with (
-        opened(0.3 if rounds == 2 else 2.0) as tests,
-        RunStore(tmp_path / "run") as store,
-        Runner() as runner,
-    ):
+    with opened(tmp_path, 0.3 if rounds == 2 else 2.0) as (tests, store, runner):
 
         def cpu_s(runner: Runner, test: Test) -> float:
             """Return the load generator's CPU time per operation."""
@@ -130,11 +126,7 @@ def broken(test: Test) -> Test:
 
 
 def test_failed_point_ends_its_process_and_the_next_point_has_a_new_one(tmp_path: Path) -> None:
-    with (
-        opened(0.2) as (first, second, *_),
-        RunStore(tmp_path / "run") as store,
-        Runner() as runner,
-    ):
+    with opened(tmp_path) as ((first, second, *_), store, runner):
 
         def measured(test: Test) -> int:
             assert runner.run(test, store).operations > 0
@@ -150,11 +142,10 @@ def test_failed_point_ends_its_process_and_the_next_point_has_a_new_one(tmp_path
 
 def test_points_of_two_locustfiles_have_separate_processes(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("from ils_bench.locustfile import LookupUser\n")
-    with opened(0.2) as (test, *_), RunStore(tmp_path / "run") as store, Runner() as runner:
+    with opened(tmp_path) as ((test, *_), store, runner):
         used = set[int]()
-        for more in ({}, {"locustfile": tmp_path / "own.py"}):
-            changes: dict[str, Any] = more
-            runner.run(replace(test, **changes), store)
+        for file in (test.locustfile, tmp_path / "own.py"):
+            runner.run(replace(test, locustfile=file), store)
             [process] = processes()
             used.add(process.pid)
         assert len(used) == 2

@@ -14,9 +14,7 @@ from sitebench.runs.repeats import best_tries, series
 from sitebench.runs.store import RunStore
 from sitebench.system.machine import usable_cores
 from sitebench.verdict.verdict import Bound, Quoted
-from tests.support.points import a_result, a_spec, a_tally, a_test, a_use, judged
-
-USE = a_use()
+from tests.support.points import a_result, a_spec, a_tally, a_test, judged
 
 
 class OpenedError(Exception):

@@ -63,7 +63,7 @@ def test_sweep_at_a_silent_target_is_an_error(tmp_path: Path) -> None:
     assert re.search(NOTHING, (tmp_path / "run.xml").read_text())
 
 
-def test_python_run_at_a_silent_target_is_an_error(tmp_path: Path) -> None:
+def test_python_run_at_a_silent_target_is_an_error() -> None:
     with (
         LdapDirectory(10) as directory,
         silent_directory(directory.port) as url,

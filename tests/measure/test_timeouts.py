@@ -103,8 +103,6 @@ class Losing:
 
 
 def measure(out: Path, port: int, way: Losing) -> None:
-    """Measure while some entries are lost."""
-
     def place(warmup_ns: float) -> None:
         way.begins_ns = warmup_ns + WARMUP_S * 1e9
         assert eventually(lambda: began_ns(out) is not None)

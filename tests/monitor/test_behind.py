@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from sitebench.monitor.behind import Behind
 from sitebench.monitor.between import use_between
 from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.process import ProcessReader
+from tests.support.programs import printing
 from tests.support.waiting import eventually
 
 SERVER = """
@@ -43,11 +42,9 @@ time.sleep(60)
 @contextmanager
 def running(program: str, *argv: str) -> Iterator[tuple[int, str]]:
     """Run a program; return its process and its first line."""
-    argv = (sys.executable, "-c", program, *argv)
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    process, line = printing(program, *argv)
     try:
-        assert process.stdout is not None
-        yield process.pid, process.stdout.readline().strip()
+        yield process.pid, line
     finally:
         process.kill()
         process.communicate()

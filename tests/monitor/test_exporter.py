@@ -31,8 +31,6 @@ PATIENCE_S = 20
 
 @dataclass(frozen=True)
 class Running:
-    """A node_exporter."""
-
     url: str
     pid: int
 
@@ -180,7 +178,6 @@ def test_refused_connection_is_a_gap_from_the_start() -> None:
 
 @contextmanager
 def answering(body: bytes, status: int = 200) -> Iterator[str]:
-    """Serve one page."""
     with page(body, status) as server:
         yield f"{server.url}/metrics"
 

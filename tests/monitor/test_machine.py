@@ -135,7 +135,7 @@ def _send(ours: socket.socket, theirs: socket.socket, mebibytes: int) -> None:
             left -= len(theirs.recv(left))
 
 
-def test_loopback_bytes_are_counted_in_both_directions(actor: Actor) -> None:
+def test_loopback_bytes_are_counted_in_both_directions() -> None:
     watch = Watch()
     ours, theirs = _pair()
     with ours, theirs:

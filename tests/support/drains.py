@@ -25,7 +25,6 @@ def Step(  # noqa: N802, PLR0917 -- in the order in which a drain is read
     service: Histogram | None = None,
     *,
     processing_ns: int = 0,
-    failed_ns: int = 0,
     overlaps: bool = False,
     **clocks: Histogram,
 ) -> source.StepTotals:
@@ -40,7 +39,7 @@ def Step(  # noqa: N802, PLR0917 -- in the order in which a drain is read
         if clock.closed is not None:
             own.setdefault(clock, own[clock.closed])
     counters = {"bytes_out": bytes_out, "bytes_in": bytes_in}
-    counters |= {"processing": processing_ns, "failed": failed_ns, "paused": 0, "thinking": 0}
+    counters |= {"processing": processing_ns, "failed": 0, "paused": 0, "thinking": 0}
     return source.StepTotals(
         program,
         step,

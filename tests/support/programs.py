@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -51,6 +52,18 @@ def run_program(
         check=check,
         **{"timeout": left_s(), **more},
     )
+
+
+def printing(code: str, *argv: str) -> tuple[subprocess.Popen[str], str]:
+    """Start Python code; return its process and its first line."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *argv],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    return process, process.stdout.readline().strip()
 
 
 def listens(port: int) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from sitebench.errors import MeasurementFailed, PortInUse, SitebenchError
 from sitebench.system.child import Child, dump, revive
+from tests.support.programs import printing
 from tests.support.waiting import eventually
 
 ROOT = str(Path(__file__).parents[2])
@@ -86,9 +87,9 @@ def test_child_ends_with_its_parent_however_the_parent_ends(module: str, tmp_pat
         f"print(Child({module!r}, {{'leaves': {str(tmp_path / 'left')!r}}}).pid, flush=True);"
         "time.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None
-        pid = int(parent.stdout.readline())
+    parent, line = printing(code)
+    with parent:
+        pid = int(line)
         assert psutil.pid_exists(pid)
         parent.kill()
     assert gone(pid)

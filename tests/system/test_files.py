@@ -3,12 +3,12 @@
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sitebench.system.files import atomic_write, write
+from tests.support.programs import printing
 
 HOLD = """
 import sys
@@ -23,14 +23,8 @@ with atomic_write(Path(sys.argv[1])) as fresh:
 
 def writer(path: Path) -> subprocess.Popen[str]:
     """Return a process in the middle of writing."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "written\n"
+    process, line = printing(HOLD, str(path))
+    assert line == "written"
     return process
 
 

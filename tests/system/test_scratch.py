@@ -2,12 +2,12 @@
 
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sitebench.system.scratch import scratch
+from tests.support.programs import printing
 
 HOLD = """
 import sys
@@ -28,11 +28,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def holder() -> tuple[subprocess.Popen[str], Path]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    return process, Path(process.stdout.readline().strip())
+    process, line = printing(HOLD)
+    return process, Path(line)
 
 
 def test_folder_is_removed_at_the_end_of_its_context(place: Path) -> None:

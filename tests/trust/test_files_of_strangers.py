@@ -173,8 +173,7 @@ def test_hostile_run_file_executes_no_script_in_a_browser(
     assert browser.run(count) == 0
 
 
-@pytest.mark.usefixtures("ran")
-def test_exported_cells_are_never_formulas(hostile: Path, tmp_path: Path) -> None:
+def test_exported_cells_are_never_formulas(tmp_path: Path) -> None:
     run = written(tmp_path / "b.sitebench", FORMULA)
     table = tmp_path / "points.csv"
     assert in_process("export", str(run), "--out", str(table)).code == 0

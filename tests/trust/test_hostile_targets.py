@@ -70,11 +70,11 @@ def soon_and_small() -> Iterator[None]:
     began = time.monotonic()
     try:
         yield
-        took, (_, most) = time.monotonic() - began, tracemalloc.get_traced_memory()
     finally:
+        took, (_, most) = time.monotonic() - began, tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert took < BUSY_S
-    assert most < MOST_BYTES
+        assert took < BUSY_S
+        assert most < MOST_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +96,13 @@ def within(tls: ssl.SSLContext, answer: Answer) -> Answer:
     return over_tls
 
 
+def look_at_site(answer: Answer, tls: ssl.SSLContext | None = None) -> site.Page:
+    """Probe a site with this answer."""
+    with serving(answer if tls is None else within(tls, answer)) as port, soon_and_small():
+        address = SiteAddress("127.0.0.1", port, scheme="http" if tls is None else "https")
+        return site.probe(address, TRUST)
+
+
 HANDSHAKE = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"
 """The beginning of a ServerHello whose remainder is delayed."""
 
@@ -105,21 +112,16 @@ HANDSHAKE = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"
 @pytest.mark.parametrize("name", LATE_SITES)
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_probe_of_a_slow_site_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -> None:
-    answer = LATE_SITES[name]
-    with serving(within(tls, answer) if encrypted else answer) as port, soon_and_small():
-        address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
-        with pytest.raises(TargetTalksNonsense, match="answer takes longer than 1 s"):
-            site.probe(address, TRUST)
+    with pytest.raises(TargetTalksNonsense, match="answer takes longer than 1 s"):
+        look_at_site(LATE_SITES[name], tls if encrypted else None)
 
 
 @pytest.mark.parametrize("name", ENDLESS_SITES)
 def test_site_without_an_answer_is_refused(name: str) -> None:
     fault = "over 1,048,576 bytes before its answer's body" if name.startswith("prov") else ""
-    refused = pytest.raises(
-        TargetTalksNonsense, match=f"does not answer as a web server does.*{fault}"
-    )
-    with serving(ENDLESS_SITES[name]) as port, soon_and_small(), refused:
-        site.probe(SiteAddress("127.0.0.1", port))
+    words = f"does not answer as a web server does.*{fault}"
+    with pytest.raises(TargetTalksNonsense, match=words):
+        look_at_site(ENDLESS_SITES[name])
 
 
 @pytest.mark.parametrize(
@@ -130,10 +132,7 @@ def test_only_the_start_of_a_large_page_is_read(
     name: str, encrypted: bool, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site, "WHOLE_S", 60.0)
-    answer = LARGE_SITES[name]
-    with serving(within(tls, answer) if encrypted else answer) as port, soon_and_small():
-        address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
-        assert len(site.probe(address, TRUST).body) <= 1 << 20
+    assert len(look_at_site(LARGE_SITES[name], tls if encrypted else None).body) <= 1 << 20
 
 
 def test_probe_of_a_site_refuses_a_slow_handshake() -> None:
@@ -145,11 +144,12 @@ def test_probe_of_a_site_refuses_a_slow_handshake() -> None:
 # A directory.
 
 
-def look(port: int, scheme: str = "ldap") -> None:
-    """Probe a directory as every test does before its load."""
+def look(answer: Answer, scheme: str = "ldap") -> None:
+    """Probe a directory with this answer, as every test does before its load."""
     start_tls = scheme == "starttls"
-    url = f"{'ldap' if start_tls else scheme}://127.0.0.1:{port}"
-    directory.probe(parse_address(url, start_tls=start_tls), BASE, trust=TRUST)
+    with serving(answer) as port, soon_and_small():
+        url = f"{'ldap' if start_tls else scheme}://127.0.0.1:{port}"
+        directory.probe(parse_address(url, start_tls=start_tls), BASE, trust=TRUST)
 
 
 def accepts_start_tls(connection: socket.socket) -> bool:
@@ -173,9 +173,8 @@ def over(scheme: str, tls: ssl.SSLContext, answer: Answer) -> Answer:
 @pytest.mark.parametrize("name", LATE_DIRECTORIES)
 @pytest.mark.parametrize("scheme", ["ldap", "ldaps", "starttls"])
 def test_probe_of_a_slow_directory_is_refused(name: str, scheme: str, tls: ssl.SSLContext) -> None:
-    late = pytest.raises(TargetTalksNonsense, match=r"answers? takes? longer than 1 s")
-    with serving(over(scheme, tls, LATE_DIRECTORIES[name])) as port, soon_and_small(), late:
-        look(port, scheme)
+    with pytest.raises(TargetTalksNonsense, match=r"answers? takes? longer than 1 s"):
+        look(over(scheme, tls, LATE_DIRECTORIES[name]), scheme)
 
 
 @pytest.mark.parametrize(
@@ -192,21 +191,19 @@ def test_endless_answer_of_a_directory_is_refused(
 ) -> None:
     # The answer is refused by its amount of data, not by its time.
     monkeypatch.setattr(directory, "WHOLE_S", 60.0)
-    refused = pytest.raises(TargetTalksNonsense, match="does not answer as an LDAP server does")
-    with serving(over(scheme, tls, ENDLESS_DIRECTORIES[name])) as port, soon_and_small(), refused:
-        look(port, scheme)
+    with pytest.raises(TargetTalksNonsense, match="does not answer as an LDAP server does"):
+        look(over(scheme, tls, ENDLESS_DIRECTORIES[name]), scheme)
 
 
 @pytest.mark.parametrize("scheme", ["ldaps", "starttls"])
-def test_slow_tls_handshake_of_a_directory_is_refused(scheme: str, tls: ssl.SSLContext) -> None:
+def test_slow_tls_handshake_of_a_directory_is_refused(scheme: str) -> None:
     def answer(connection: socket.socket, ended: threading.Event) -> None:
         if scheme == "ldaps" or accepts_start_tls(connection):
             connection.recv(65_536)
             trickle(HANDSHAKE)(connection, ended)
 
-    late = pytest.raises(TargetTalksNonsense, match="answers take longer than 1 s")
-    with serving(answer) as port, soon_and_small(), late:
-        look(port, scheme)
+    with pytest.raises(TargetTalksNonsense, match="answers take longer than 1 s"):
+        look(answer, scheme)
 
 
 def test_cleartext_before_tls_is_not_taken_as_answer(tls: ssl.SSLContext) -> None:
@@ -216,8 +213,8 @@ def test_cleartext_before_tls_is_not_taken_as_answer(tls: ssl.SSLContext) -> Non
             connection.sendall(message(request[0], EXTENDED + 1, result(0)) + begun)
             within(tls, flood(b"\0"))(connection, ended)
 
-    with serving(answer) as port, pytest.raises(TargetTalksNonsense, match="more in the clear"):
-        look(port, "starttls")
+    with pytest.raises(TargetTalksNonsense, match="more in the clear"):
+        look(answer, "starttls")
 
 
 def deep(number: bytes) -> bytes:
@@ -246,8 +243,8 @@ REFERRAL = b"\x0a\x01\x0a\x04\x00\x04\x00" + tlv(0xA3, tlv(4, b"ldap://127.0.0.1
     ],
 )
 def test_fault_of_a_directorys_answer_is_named(answer: Answer, said: str) -> None:
-    with serving(answer) as port, pytest.raises(SitebenchError, match=said):
-        look(port)
+    with pytest.raises(SitebenchError, match=said):
+        look(answer)
 
 
 def lasting(port: int) -> contextlib.AbstractContextManager[Any]:

@@ -61,7 +61,7 @@ def test_form_with_changed_values_is_refused_while_a_test_runs(parsed: argparse.
     assert (refusal or "").startswith("Entries cannot change while a test runs")
 
 
-def test_form_lists_the_choices_of_an_option(parsed: argparse.Namespace) -> None:
+def test_form_lists_the_choices_of_an_option() -> None:
     parser = argparse.ArgumentParser()
     add_arguments(parser, LocustOptions, "Directory options")
     actions = {action.dest: action for action in parser._actions}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sitebench.runs.runfile import RunFile
+from tests.locust.web_ui.test_session import points, recorded, total
 from tests.support.browser import Browser, browsing
 from tests.support.cli import in_process
 from tests.support.screen import Screen
@@ -76,19 +77,6 @@ def table(page: WebPage, name: str) -> list[list[str]]:
 
 def figure(text: str) -> float:
     return float(text.replace(",", ""))
-
-
-def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
-    """Return operation, size, users and step counts of each point."""
-    with RunFile(path) as run:
-        found = []
-        for point in run.points():
-            assert point.status == "done"
-            counts: Counter[str] = Counter()
-            for row in run.timeline(point.id):
-                counts[row.step] += row.count
-            found.append((point.spec.operation, point.spec.entries, point.spec.users, counts))
-        return found
 
 
 def test_start_button_runs_the_default_operation_of_the_form(page: WebPage) -> None:
@@ -251,12 +239,14 @@ def test_two_tests_can_be_run_from_the_form_to_the_report(page: WebPage, tmp_pat
     assert page.browser.complaints() == []
     copy, report = tmp_path / "copy.sitebench", tmp_path / "report.html"
     copy.write_bytes(page.get("/sitebench/run"))
-    first, second = operations(copy)
-    assert first[:3] == ("lookup", 10_000, 6)
-    assert second[:3] == ("connect", 100_000, 4)
-    # Exactly the engine's counts, as in Locust's own totals.
-    assert all(first[3][step] == n for step, n in lookups.items()), (first, lookups)
-    assert all(second[3][step] == n for step, n in connects.items()), (second, connects)
+    tests = (("lookup", 10_000, 6, lookups), ("connect", 100_000, 4, connects))
+    for point, (operation, entries, users, totals) in zip(points(copy), tests, strict=True):
+        spec = point.spec
+        assert (spec.operation, spec.entries, spec.users) == (operation, entries, users)
+        assert point.status == "done"
+        # Exactly the engine's counts, as in Locust's own totals.
+        counts = recorded(copy, point)
+        assert {step: total(counts, step) for step in totals} == totals
 
     report.write_bytes(page.get("/sitebench/report?download"))
     page.browser.open(report.as_uri())
@@ -295,7 +285,7 @@ def test_late_answer_from_before_the_start_does_not_reopen_the_form(page: WebPag
         browser.devtools("Page.removeScriptToEvaluateOnNewDocument", **script)
 
 
-def totals_at_end(screen: Screen) -> dict[str, int]:
+def totals_at_end(screen: Screen) -> Counter[str]:
     """Wait for a test's end; return Locust's own totals by step."""
     assert eventually(lambda: not screen.live()["busy"])
     return screen.totals()

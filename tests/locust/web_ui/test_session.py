@@ -15,6 +15,7 @@ from tests.support.screen import Screen
 from tests.support.waiting import eventually
 from tests.support.web_page import web_ui
 from tests.support.workers import forked_workers
+from tests.system.test_child import gone
 
 pytestmark = pytest.mark.timeout(180)
 PEOPLE_THERE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
@@ -22,7 +23,6 @@ PEOPLE_THERE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
 
 @pytest.fixture(scope="module")
 def counted() -> Iterator[Counting]:
-    """The directory of the screen."""
     with counting_directory() as made:
         yield made
 
@@ -120,14 +120,6 @@ def test_invalid_form_is_refused_with_a_message(screen: Screen, tmp_path: Path) 
     assert len(points(screen.download(tmp_path / "copy"))) == before + 1
 
 
-def has_ended(process: psutil.Process) -> bool:
-    """Return whether a process is a zombie, or its parent has waited for it already."""
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
 def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
         screen = Screen(root)
@@ -135,7 +127,7 @@ def test_dead_target_is_reported_and_its_point_is_discarded(tmp_path: Path) -> N
         screen.until_done("lookup", 100)
         (target,) = psutil.Process(process.pid).children()
         target.kill()
-        assert eventually(lambda: has_ended(target))
+        assert gone(target.pid)
         screen.stop()
         (test,) = screen.live()["tests"]
         assert "ended during the measurement" in test["error"]

@@ -32,8 +32,6 @@ START = SearchPlan(start=100, users=64, most_users=1024)
 
 @dataclass
 class Walk:
-    """A completed search."""
-
     found: peak.HighestRate
     trials: list[Trial] = field(default_factory=list)
 
