@@ -27,7 +27,7 @@ def merger(*workers: str) -> Merger:
     return Merger(dict.fromkeys(workers, (0,)), "ramp")
 
 
-def answered(made: Merger, begins: str | None = None, /, **drains: source.Drain) -> Round:
+def ask(made: Merger, begins: str | None = None, /, **drains: source.Drain) -> Round:
     """Ask all workers for a drain, and answer for some of them."""
     asked = made.ask(begins)
     for worker, drained in drains.items():
@@ -76,7 +76,7 @@ def test_spans_survive_the_message_format_and_are_summed_over_workers() -> None:
 
 def test_round_waits_for_all_workers() -> None:
     made = merger("a", "b")
-    asked = answered(made, a=part(0, 500, 10))
+    asked = ask(made, a=part(0, 500, 10))
     assert not list(made.settle(0))
     made.answer("b", asked.number, part(0, 510, 7, lanes=3))
     ((settled, merged),) = made.settle(0)
@@ -134,7 +134,7 @@ def test_lanes_of_processes_are_concatenated_in_fixed_order() -> None:
         {"a": counted(1, 1, 1)},
         {"b": counted(3, 0), "a": counted(0, 0, 7)},
     ):
-        asked = answered(made, **answers)
+        asked = ask(made, **answers)
         if "b" not in answers:
             asked.waiting.discard("b")
     found = [merged.lane_counts for _, merged in made.settle(0)]
@@ -143,11 +143,11 @@ def test_lanes_of_processes_are_concatenated_in_fixed_order() -> None:
 
 def test_late_answer_of_a_removed_worker_is_counted() -> None:
     made = merger("a", "b")
-    asked = answered(made, a=part(0, 500, 1))
+    asked = ask(made, a=part(0, 500, 1))
     made.remove("b")
     assert [lookups(merged) for _, merged in made.settle(0)] == [1]
     made.answer("b", asked.number, part(0, 500, 9))
-    answered(made, a=part(500, 600, 1))
+    ask(made, a=part(500, 600, 1))
     assert [lookups(merged) for _, merged in made.settle(0)] == [10]
 
 
@@ -180,16 +180,16 @@ def test_answers_in_any_order_lose_no_operation() -> None:
 
 def test_rate_is_the_sum_of_the_workers_rates() -> None:
     made = merger("a", "b")
-    answered(made, "measure", a=part(0, 0, 0), b=part(0, 0, 0))
-    answered(made, "after", a=part(0, 1_000, 100), b=part(0, 1_250, 1_000))
+    ask(made, "measure", a=part(0, 0, 0), b=part(0, 0, 0))
+    ask(made, "after", a=part(0, 1_000, 100), b=part(0, 1_250, 1_000))
     assert 1_100 / (made.window_s("measure") or 0) == pytest.approx(100 / 1.0 + 1_000 / 1.25)
 
 
 def test_cpu_is_counted_per_phase_and_outstanding_operations_per_round() -> None:
     made = merger("a", "b")
     begin = {"a": part(0, 500, 1, 100, underway_ns=4), "b": part(0, 500, 1, 10, underway_ns=5)}
-    answered(made, "measure", **begin)
-    answered(made, "after", a=part(500, 900, 1, 160, underway_ns=6))
+    ask(made, "measure", **begin)
+    ask(made, "after", a=part(500, 900, 1, 160, underway_ns=6))
     made.remove("b")
     (_, first), (_, second) = made.settle(0)
     assert made.shares["measure"]["a"].cpu_ns == (60,)
@@ -202,7 +202,7 @@ def test_restarted_phase_discards_earlier_shares() -> None:
     made = merger("a", "b")
     for n, begins in enumerate(("measure", None, "measure", None)):
         drained = part(500 * n, 500 * (n + 1), 10 ** (n + 1))
-        answered(made, begins, a=drained, b=drained)
+        ask(made, begins, a=drained, b=drained)
     assert [lookups(merged) for _, merged in made.settle(0)] == [20, 200, 2_000, 20_000]
     shares = made.shares["measure"]
     assert {worker: shares[worker].operations for worker in shares} == {"a": 10_000, "b": 10_000}
@@ -220,23 +220,23 @@ def test_worker_lost_before_the_first_round_has_no_operations() -> None:
 def test_cpu_of_a_phase_is_summed_over_its_drains() -> None:
     made = merger("a")
     for n, (begins, cpu_ns) in enumerate((("measure", 100), (None, 130), ("after", 190))):
-        answered(made, begins, a=part(500 * n, 500 * (n + 1), 1, cpu_ns))
+        ask(made, begins, a=part(500 * n, 500 * (n + 1), 1, cpu_ns))
     assert made.shares["measure"]["a"].cpu_ns == (90,)
 
 
 def test_phase_continues_until_another_phase_begins() -> None:
     made = merger("a")
     for n, begins in enumerate(("measure", None)):
-        answered(made, begins, a=part(n, n + 1, 1))
+        ask(made, begins, a=part(n, n + 1, 1))
     list(made.settle(0))
-    answered(made, a=part(2, 3, 5))
+    ask(made, a=part(2, 3, 5))
     assert made.shares["measure"]["a"].operations == 6
 
 
 def test_merged_drain_begins_at_the_end_of_the_previous_one() -> None:
     made = merger("a", "b")
     for begins, ends in ((20, 500), (490, 1_000)):
-        answered(made, a=part(begins, ends, 1), b=part(begins + 10, ends + 20, 1))
+        ask(made, a=part(begins, ends, 1), b=part(begins + 10, ends + 20, 1))
     first, second = (merged for _, merged in made.settle(0))
     assert (first.t0_ns, first.t1_ns) == (20 * MS, 510 * MS)
     assert (second.t0_ns, second.t1_ns) == (510 * MS, 1_010 * MS)
@@ -245,7 +245,7 @@ def test_merged_drain_begins_at_the_end_of_the_previous_one() -> None:
 def test_no_operations_are_outstanding_before_the_first_answer() -> None:
     made = merger("a", "b")
     drained = Drain(0, MS, lanes=2, underway_ns=7, backlog=3, in_flight=4, owed=5)
-    answered(made, a=unpack(pack(drained, [0]))).waiting.discard("b")
+    ask(made, a=unpack(pack(drained, [0]))).waiting.discard("b")
     ((_, merged),) = made.settle(0)
     assert (merged.lanes, merged.underway_ns) == (2, 7)
     assert (merged.backlog, merged.in_flight, merged.owed) == (3, 4, 5)
@@ -253,9 +253,9 @@ def test_no_operations_are_outstanding_before_the_first_answer() -> None:
 
 def test_departed_worker_has_no_outstanding_operations_after_its_departure() -> None:
     made = merger("a", "b", "c")
-    answered(made, "measure", **dict.fromkeys("abc", part(0, 0, 0)))
+    ask(made, "measure", **dict.fromkeys("abc", part(0, 0, 0)))
     owing = Drain(0, 250 * MS, (Step("lookup", "lookup", 100),), owed=9)
-    end = answered(made, "after", a=unpack(pack(owing, [0])))
+    end = ask(made, "after", a=unpack(pack(owing, [0])))
     made.remove("a")
     made.answer("b", end.number, part(0, 1_000, 100))
     made.answer("c", end.number, part(0, 500, 100))
@@ -273,10 +273,10 @@ def test_departed_worker_has_no_outstanding_operations_after_its_departure() -> 
 
 def test_worker_with_exhausted_data_has_the_window_of_the_other_workers() -> None:
     made = merger("a", "b")
-    answered(made, "measure", a=part(0, 10, 0), b=part(0, 10, 0))
+    ask(made, "measure", a=part(0, 10, 0), b=part(0, 10, 0))
     [*made.settle(0)]
     used_up = replace(part(10, 1_010, 100, lanes=0), without_row=1)
-    answered(made, "after", a=used_up, b=part(10, 2_010, 100))
+    ask(made, "after", a=used_up, b=part(10, 2_010, 100))
     ((_, merged),) = made.settle(0)
     assert (merged.without_row, merged.lanes) == (1, 1)
     # 100 operations each, in two seconds; with separate lengths the rate would be 150 a second.

@@ -120,11 +120,11 @@ def test_missing_password_on_a_worker_is_reported(hosts: Hosts, tmp_path: Path) 
     admin, password = "cn=admin,o=Intranet", "kept-here"
     (tmp_path / "secret").write_text(f"{password}\n")
     argv = (*LOOKUP, "--workers", "2", "--bind", where)
-    known = ("--bind-dn", admin, "--password-file", "secret")
+    login = ("--bind-dn", admin, "--password-file", "secret")
     with LdapDirectory(
         500, locales=("en_US",), host=net.address, admin_dn=admin, admin_password=password
     ) as directory:
-        ran = in_process(*argv, *known, "--target", directory.url, cwd=tmp_path).check(2)
+        ran = in_process(*argv, *login, "--target", directory.url, cwd=tmp_path).check(2)
     (said,) = [line for line in ran.err.splitlines() if "password file" in line]
     assert "worker " in said
     assert "secret" in said

@@ -1,10 +1,6 @@
 """A slow disk is named as the bottleneck, and the machine's pressure shows it as well."""
 
-import contextlib
-import os
-import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,15 +10,12 @@ from msgspec.structs import replace
 from sitebench.monitor.between import use_between
 from sitebench.monitor.monitor import Monitor
 from sitebench.monitor.use import Use
-from sitebench.system.network import free_port
 from sitebench.verdict.finding import Grade
 from sitebench.verdict.rules.disk import disk
 from tests.faults.groups import pressure_group, slow_writes
 from tests.faults.holding import SITE, grades, measured
 from tests.support.actor import Actor, acting
-from tests.support.cli import in_process
 from tests.support.evidence import evidence
-from tests.support.programs import required_program, running_server
 
 
 @pytest.mark.alone
@@ -92,39 +85,3 @@ def _seen(actor: Actor, folder: Path, writers: int, idle: int) -> Use:
     use = use_between(start, monitor.sample(), 2.0)
     monitor.close()
     return use
-
-
-# A directory in Java at a user's site whose 200 threads wait for a disk: the disk is named.
-#
-# This test is run by hand, with UNBOUNDID_JAR naming the jar of com.unboundid:unboundid-ldapsdk
-# (7.0.3 was used) of Maven Central, which a machine without Internet access lacks.
-
-LANES = 200
-
-
-@contextlib.contextmanager
-def durable(folder: Path) -> Iterator[tuple[str, int]]:
-    """Run a directory with a thread for each connection that syncs each add to a file."""
-    jar = os.environ.get("UNBOUNDID_JAR")
-    if not jar:
-        pytest.skip("UNBOUNDID_JAR does not name the jar of com.unboundid:unboundid-ldapsdk")
-    source, port = Path(__file__).with_name("Durable.java"), free_port()
-    argv = [required_program("java"), "-cp", jar, source, folder, str(port)]
-    with running_server(argv, port, ends_by=signal.SIGKILL) as process:
-        yield f"ldap://127.0.0.1:{port}", process.pid
-
-
-@pytest.mark.long
-@pytest.mark.alone
-def test_java_directory_of_200_syncing_threads_is_bound_by_its_disk(tmp_path: Path) -> None:
-    with durable(tmp_path) as (url, pid), slow_writes(tmp_path, per_s=200) as group:
-        group.add(pid)
-        (point,) = in_process(
-            *("ils", "run", "add", "--target", url, "--users", str(LANES), "--threads", "1"),
-            *("--entries", "20", "--locales", "en_US", "--out", tmp_path / "run"),
-            *("--warmup", "2s", "--measure", "5s", "--json"),
-        ).objects
-    assert (point["verdict"], point["valid"]) == ("disk", True), point["evidence"]
-    assert "waited for a disk" in point["evidence"]
-    assert point["resources"]["target"]["threads"] > LANES
-    assert grades(point)["cpu"] == "no"

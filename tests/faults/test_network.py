@@ -35,10 +35,10 @@ Measure = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def measured(ground: Ground, served: Served, client: tuple[str, ...]) -> Measure:
+def measure(ground: Ground, served: Served, client: tuple[str, ...]) -> Measure:
     """Return a point in whose window the network became faulty, once lanes were running."""
 
-    def measure(bad: Callable[[], Way], *more: str) -> dict[str, Any]:
+    def measure_with(bad: Callable[[], Way], *more: str) -> dict[str, Any]:
         way = Changing(slower)
 
         def worsen(over: Callable[[], bool]) -> None:
@@ -52,7 +52,7 @@ def measured(ground: Ground, served: Served, client: tuple[str, ...]) -> Measure
             window = ("--warmup", "0s", "--measure", "4s", *more)
             return ground.befallen(worsen, *served.run(port), *client, *window)
 
-    return measure
+    return measure_with
 
 
 def waited_in_vain(point: dict[str, Any], least_us: float) -> int:
@@ -78,8 +78,8 @@ def test_network_delay_is_part_of_the_latencies(ground: Ground, served: Served) 
 
 
 @any_client
-def test_lossy_network_causes_timeouts(ground: Ground, measured: Measure) -> None:
-    point = measured(lambda: losing(1.5), "--timeout", "400ms", *LONGER)
+def test_lossy_network_causes_timeouts(ground: Ground, measure: Measure) -> None:
+    point = measure(lambda: losing(1.5), "--timeout", "400ms", *LONGER)
     assert set(point["failures_by_kind"]) == {"timeout"}
     # Each lane gave its connection up and tried another one, which did not answer either.
     assert point["failures"] >= 2 * LANES
@@ -88,24 +88,24 @@ def test_lossy_network_causes_timeouts(ground: Ground, measured: Measure) -> Non
 
 
 @any_client
-def test_truncated_answers_have_their_failure_kind(served: Served, measured: Measure) -> None:
+def test_truncated_answers_have_their_failure_kind(served: Served, measure: Measure) -> None:
     def alternating() -> Way:
         most = [slower] * 11
         return in_turn(*most, cutting(reset=False), *most, cutting(reset=True))
 
-    point = measured(alternating)
+    point = measure(alternating)
     ends = {"closed", "reset"} if served.scheme == "ldap" else {"truncated", "reset"}
     assert ends <= set(point["failures_by_kind"]) <= ends | {"closed"}
     assert LANES <= point["failures"] < point["operations"]
 
 
 @any_client
-def test_answer_that_trickles_in_times_out(measured: Measure) -> None:
+def test_answer_that_trickles_in_times_out(measure: Measure) -> None:
     def some_for_long() -> Way:
         quickly, slowly = trickling(0.016, single=10), trickling(0.02, single=150)
         return in_turn(quickly, slowly, slowly, slowly)
 
-    point = measured(some_for_long, "--timeout", "1s")
+    point = measure(some_for_long, "--timeout", "1s")
     assert set(point["failures_by_kind"]) == {"timeout"}
     assert point["failures"] >= LANES
     assert 150_000 <= point["service_us"]["max"] < 1_500_000

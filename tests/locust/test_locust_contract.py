@@ -141,7 +141,7 @@ def test_count_of_a_batch_is_spread_over_seconds_without_loss() -> None:
 
 
 def test_names_and_hooks_of_locust_used_by_the_bridge_exist() -> None:
-    missing, parameters, unknown, found, states = in_locust("""
+    missing, parameters, unknown, calls, states = in_locust("""
     import inspect
     from locust import dispatch, main
     environment, dispatcher = Environment(user_classes=[]), dispatch.UsersDispatcher
@@ -175,7 +175,7 @@ def test_names_and_hooks_of_locust_used_by_the_bridge_exist() -> None:
         ["self", "msg_type", "listener", "concurrent"],
         ["self", "worker_nodes", "user_classes"],
     ]
-    assert found == [True, True]
+    assert calls == [True, True]
     assert states == ["ready", "missing"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +12,9 @@ from sitebench.system.network import free_port
 from tests.support.browser import Browser
 from tests.support.cli import SITEBENCH
 from tests.support.locusts import FORKED_UI, Locust
+from tests.support.screen import Screen
 from tests.support.ui_address import UiAddress, printed
-from tests.support.waiting import ends_s, eventually, left_s
+from tests.support.waiting import ends_s, eventually
 
 # React listens to events, and overwrites values set without them.
 FILL = """
@@ -53,6 +53,7 @@ class WebPage:
     def __init__(self, browser: Browser, root: UiAddress) -> None:
         self.browser = browser
         self.root = root
+        self.screen = Screen(root)
 
     def open(self) -> None:
         """Load the page and wait until it is drawn."""
@@ -93,9 +94,7 @@ class WebPage:
 
     def get(self, path: str) -> bytes:
         """Return the target of a link."""
-        with urllib.request.urlopen(self.root.request(path), timeout=left_s()) as answer:
-            content: bytes = answer.read()
-            return content
+        return self.screen.read(path)
 
 
 @contextmanager

@@ -100,6 +100,12 @@ def commands(run: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
+def assert_refused(run: Path, words: str) -> None:
+    """Check that every command refuses a run file."""
+    for argv in commands(run).values():
+        assert in_process(*argv).check(2, words).out == ""
+
+
 @pytest.fixture(scope="module")
 def ran(hostile: Path) -> dict[str, Ran]:
     return {name: in_process(*argv) for name, argv in commands(hostile).items()}
@@ -152,10 +158,7 @@ def test_terminal_export_is_escaped(table: str, asked: tuple[str, ...], tmp_path
 
 def test_target_name_with_control_characters_is_refused(tmp_path: Path) -> None:
     run = written(tmp_path / "run.sitebench", "\x1b]0;pwned\x07")
-    for argv in commands(run).values():
-        done = in_process(*argv)
-        assert (done.code, done.out) == (2, "")
-        assert "holds a control character" in done.err
+    assert_refused(run, "holds a control character")
 
 
 @pytest.mark.parametrize("page", ["report.html", "compare.html"])
@@ -206,10 +209,7 @@ def test_unknown_operation_name_of_a_run_file_is_refused(
                 values.append(json.dumps(found))
             columns = ", ".join(f"{c} = ?" for c in ("spec", "result")[: len(values)])
             database.execute(f"UPDATE points SET {columns} WHERE id = ?", (*values, point))
-    for argv in commands(run).values():
-        done = in_process(*argv)
-        assert (done.code, done.out) == (2, "")
-        assert "is not the name of an operation" in done.err
+    assert_refused(run, "is not the name of an operation")
     assert {each.name for each in tmp_path.iterdir()} == {"run.sitebench", "other.sitebench"}
 
 

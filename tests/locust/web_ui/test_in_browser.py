@@ -90,8 +90,8 @@ def test_start_button_runs_the_default_operation_of_the_form(page: WebPage) -> N
     assert "RateOperations/s, whether or not they are answered" in form.replace("\u200b", ""), form
     page.fill(target="embedded", entries="1k", userCount="2", spawnRate="2")
     page.press("Start")
-    Screen(page.root).until_done("lookup", 100)
-    assert json.loads(page.get("/sitebench/live.json"))["title"].startswith("lookup at 1k")
+    page.screen.until_done("lookup", 100)
+    assert page.screen.live()["title"].startswith("lookup at 1k")
 
 
 TABS = """
@@ -126,7 +126,7 @@ def test_page_opens_with_the_live_view_and_tells_at_once_that_a_test_stops(page:
     tabs = page.browser.run(TABS)
     assert [text for text, _ in tabs[:2]] == ["Live", "Statistics"]
     assert max(right for _, right in tabs) < 1_280
-    assert eventually(lambda: json.loads(page.get("/sitebench/live.json"))["quoted"])
+    assert eventually(lambda: page.screen.live()["quoted"])
     assert "generator, invalid" not in page.get("/sitebench/live.js").decode()
     tasks = json.loads(page.get("/tasks"))
     assert tasks == {kind: {"LookupUser": {"ratio": 1.0}} for kind in ("per_class", "total")}
@@ -184,8 +184,7 @@ def test_last_stage_of_rates_or_users_ends_the_test(page: WebPage, tmp_path: Pat
     assert eventually(lambda: len(ended(page)) == 2), page.get("/sitebench/live.json")
     assert [each["error"] for each in ended(page)] == [None, None]
     assert "stages 1s:100, 2s:300" in ended(page)[0]["title"]
-    copy = tmp_path / "copy.sitebench"
-    copy.write_bytes(page.get("/sitebench/run"))
+    copy = page.screen.download(tmp_path / "copy.sitebench")
     with RunFile(copy) as run:
         rates, users = run.results()
     assert [span.asked for span in rates.spans] == pytest.approx([50.0, 150.0, 250.0])
@@ -201,13 +200,13 @@ def test_last_stage_of_rates_or_users_ends_the_test(page: WebPage, tmp_path: Pat
 
 def ended(page: WebPage) -> list[dict[str, Any]]:
     """Return the tests of the session, once none runs."""
-    live = json.loads(page.get("/sitebench/live.json"))
+    live = page.screen.live()
     found: list[dict[str, Any]] = [] if live["busy"] else live["tests"]
     return found
 
 
 def test_two_tests_can_be_run_from_the_form_to_the_report(page: WebPage, tmp_path: Path) -> None:
-    screen = Screen(page.root)
+    screen = page.screen
     page.start("LookupUser", userCount="4", spawnRate="4", entries="10k", keys="zipfian")
     page.tab("Live")
     assert moves(page), "not: charts move"
@@ -237,8 +236,8 @@ def test_two_tests_can_be_run_from_the_form_to_the_report(page: WebPage, tmp_pat
     page.tab("Live")
     assert page.sees(LIVE + "return page?.querySelectorAll('#tests tbody tr').length === 2")
     assert page.browser.complaints() == []
-    copy, report = tmp_path / "copy.sitebench", tmp_path / "report.html"
-    copy.write_bytes(page.get("/sitebench/run"))
+    copy = screen.download(tmp_path / "copy.sitebench")
+    report = tmp_path / "report.html"
     tests = (("lookup", 10_000, 6, lookups), ("connect", 100_000, 4, connects))
     for point, (operation, entries, users, totals) in zip(points(copy), tests, strict=True):
         spec = point.spec
