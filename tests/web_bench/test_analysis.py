@@ -29,8 +29,8 @@ def by_workload(results: Sequence[PointResult]) -> dict[str, list[Series]]:
 
 
 def series(results: list[PointResult]) -> list[Series]:
-    (found,) = by_workload(results).values()
-    return found
+    (points,) = by_workload(results).values()
+    return points
 
 
 def reason_without_efficiency(*results: PointResult) -> str:
@@ -48,9 +48,9 @@ def reason_without_prediction(*results: PointResult) -> str:
 
 
 def prediction(*results: PointResult) -> analysis.Prediction:
-    (found,), failed = analysis.predictions(by_workload(results))
+    (predicted,), failed = analysis.predictions(by_workload(results))
     assert failed == []
-    return found
+    return predicted
 
 
 def useful(*repeats: PointResult) -> bool | None:

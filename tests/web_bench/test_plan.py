@@ -19,8 +19,8 @@ def planned(*argv: str) -> dict[str, Any]:
 
 def calculation(*argv: str, n: int = -1) -> dict[str, Any]:
     """Return one of the other laws of a plan, by default the last."""
-    found: dict[str, Any] = planned(*argv)["calculations"][n]
-    return found
+    law: dict[str, Any] = planned(*argv)["calculations"][n]
+    return law
 
 
 def test_worked_example_of_1997_agrees_with_its_printed_result() -> None:
