@@ -21,25 +21,14 @@ MODULES = [
 ELSEWHERE = ("ils_bench", "ps_bench", "web_bench", "sitebench/targets", "sitebench/locust")
 
 
-def texts(tree: ast.AST) -> Iterator[list[str]]:
-    """Yield the constant parts of each text that is not a docstring."""
-    left_out = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    for each in ast.walk(tree):
-        if isinstance(each, ast.JoinedStr):
-            left_out |= {id(part) for part in ast.walk(each) if part is not each}
-    for each in ast.walk(tree):
-        if id(each) in left_out:
-            continue
-        if isinstance(each, ast.JoinedStr):
-            yield [str(part.value) for part in each.values if isinstance(part, ast.Constant)]
-        elif isinstance(each, ast.Constant) and isinstance(each.value, str):
-            yield [each.value]
-
-
 def sentences(tree: ast.AST) -> Iterator[str]:
-    """Yield every constant part of a text that has three words or more."""
-    for parts in texts(tree):
-        yield from (" ".join(part.split()) for part in parts if len(part.split()) > 2)
+    """Yield every constant part of a text, but no docstring, that has three words or more."""
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in docstrings:
+            words = str(node.value).split()
+            if len(words) > 2:
+                yield " ".join(words)
 
 
 def warned(tree: ast.AST, named: str) -> Iterator[ast.AST]:

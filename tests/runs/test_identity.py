@@ -48,15 +48,10 @@ def test_keys_of_points_are_stable(folder: Path, line: str) -> None:
     assert [spec.key for spec in planned(*command.split())] == keys.split()
 
 
-def test_every_option_is_declared_as_identifying_or_not() -> None:
-    for suite in suites():
-        for setting in names_by_setting(points_of(suite).options):
-            assert (setting in identity.OPTIONS) != (setting in NO_IDENTITY), setting
-
-
-def test_every_declared_name_is_an_option() -> None:
+def test_every_option_and_no_other_name_is_declared_as_identifying_or_not() -> None:
     settings = {name for suite in suites() for name in names_by_setting(points_of(suite).options)}
     assert {*identity.OPTIONS} - settings == {"until"}
+    assert settings - {*identity.OPTIONS} == NO_IDENTITY
 
 
 def renamed(options: type[Any], old: str, new: str) -> type[Any]:

@@ -6,7 +6,7 @@ import http.client
 import re
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from sitebench.http.address import SiteAddress
@@ -56,15 +56,12 @@ def faulty(
     """Yield the address of a site with a fault, over TLS if there is a context."""
 
     def ask(asked: Asked) -> Answer:
-        connection = http.client.HTTPConnection(site.host, site.port, timeout=10)
-        try:
+        with closing(http.client.HTTPConnection(site.host, site.port, timeout=10)) as connection:
             connection.request(asked.method, asked.path, asked.body or None, asked.headers)
-            found = connection.getresponse()
-            kept = ("set-cookie", "content-type", "location")
-            headers = tuple(pair for pair in found.getheaders() if pair[0].lower() in kept)
-            return Answer(found.status, headers, found.read())
-        finally:
-            connection.close()
+            reply = connection.getresponse()
+            names = ("set-cookie", "content-type", "location")
+            headers = tuple(pair for pair in reply.getheaders() if pair[0].lower() in names)
+            return Answer(reply.status, headers, reply.read())
 
     class Faulty(Handler):
         timeout = 20
