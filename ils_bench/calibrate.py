@@ -51,17 +51,17 @@ def calibrate(options: _CalibrateOptions) -> None:
         contextlib.ExitStack() as stack,
         Console(stderr=True).status("starting the directory and the responders") as status,
     ):
-        pairs = _pairs(stack, WINDOW_S)
+        comparisons = _comparisons(stack, WINDOW_S)
         for n in range(repeats):
-            for pair, sides in pairs.items():
+            for comparison, sides in comparisons.items():
                 for side, trial in sides.items():
-                    status.update(f"{pair}: {side} ({n + 1} of {repeats})")
+                    status.update(f"{comparison}: {side} ({n + 1} of {repeats})")
                     for name, value in trial().items():
-                        values = samples.setdefault(pair, {}).setdefault(f"{side}_{name}", [])
+                        values = samples.setdefault(comparison, {}).setdefault(f"{side}_{name}", [])
                         values.append(value)
     medians = {
-        pair: {name: statistics.median(values) for name, values in rates.items()}
-        for pair, rates in samples.items()
+        comparison: {name: statistics.median(values) for name, values in rates.items()}
+        for comparison, rates in samples.items()
     }
     if options.json:
         from sitebench.runs.manifest import cpu
@@ -73,7 +73,7 @@ def calibrate(options: _CalibrateOptions) -> None:
         show([_table(medians, repeats)])
 
 
-def _pairs(
+def _comparisons(
     stack: contextlib.ExitStack, seconds: float
 ) -> dict[str, dict[str, Callable[[], _Rates]]]:
     """Start the directory and two responders; return functions that measure engine and floor."""
@@ -133,11 +133,11 @@ def _table(rates: Mapping[str, _Rates], repeats: int) -> Table:
 
     columns = ("What", "floor/s", "its us/op", "engine/s", "its us/op", "engine's share")
     rows = []
-    for pair, values in rates.items():
+    for comparison, values in rates.items():
         share = values["engine_per_s"] / values["floor_per_s"] if values["floor_per_s"] else 0.0
         rows.append(
             [
-                pair,
+                comparison,
                 units.format_rate(values["floor_per_s"]),
                 f"{values['floor_cpu_us']:.2f} + {values['floor_server_cpu_us']:.2f}",
                 units.format_rate(values["engine_per_s"]),

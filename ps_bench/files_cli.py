@@ -47,7 +47,7 @@ def example() -> None:
 def from_har(options: HarOptions, file: Path) -> None:
     """Make a scenario file from a browser's recording of requests to one host.
 
-    Values of answers that later requests send are captured; passwords become columns of
+    A value in an answer is captured if a later request sends it. Passwords become columns of
     accounts.csv. Notes list the requests left out, and what to add to the file.
 
     sitebench site from-har session.har --out session.toml

@@ -110,8 +110,8 @@ def _run(root: Any, sweeps: Sequence[_Sweep], page: Path) -> None:
     if all(n_done == planned for n_done, planned in progress):
         say(f"All points were measured before; to measure again, remove {' '.join(files)}")
     else:
-        begun = "The rest of the demo" if any(n_done for n_done, _ in progress) else "The demo"
-        say(f"{begun} takes {_span(sum(sweep.left_s() for sweep in sweeps))}; Ctrl-C stops it.")
+        work = "The rest of the demo" if any(n_done for n_done, _ in progress) else "The demo"
+        say(f"{work} takes {_span(sum(sweep.left_s() for sweep in sweeps))}; Ctrl-C stops it.")
     for step, sweep in enumerate(sweeps, 1):
         title, points = sweep.suite.title, sweep.suite.demo.points
         argv = [*sweep.argv, "--out", str(sweep.file)]

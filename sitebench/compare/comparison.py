@@ -306,7 +306,7 @@ def _limits(sides: Sequence[_Side]) -> str:
 
 
 def _faults(name: str, side: _Side) -> Iterator[str]:
-    """Yield a line for each reason of invalid repeats, with the evidence of its first repeat."""
+    """Yield each reason for which repeats are invalid, with the evidence of the first of them."""
     spoiled: dict[str, list[PointResult]] = {}
     for result in side.values():
         if not result.verdict.valid:

@@ -46,7 +46,7 @@ class Throttle:
 
 
 def _stats(groups: str) -> list[str]:
-    """Return the cpu.stat of a process's group and of every group around it."""
+    """Return the cpu.stat of a process's control group and of each of its ancestors."""
     for mounted in _hierarchies():
         if (path := texts.control_group(groups, mounted.version)) is not None:
             return [f"{mounted.mount}{group}/cpu.stat" for group in ancestry(path, mounted.root)]

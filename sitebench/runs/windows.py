@@ -95,10 +95,10 @@ class Windows:
         if any(step.count > sum(step.failures.values()) for step in drained.steps):
             self.answered_ns = drained.t1_ns
         late = []
-        for (phase, ended, cut), steps in zip(
+        for (phase, ended_tally, cut), steps in zip(
             self._ended, (drained.late, drained.older), strict=False
         ):
-            ended.add_late(steps)
+            ended_tally.add_late(steps)
             late.append((phase, cut, steps))
         if self._file is not None:
             self._file.store.append(self._file.point, self.phase, drained, late)

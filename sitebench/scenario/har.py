@@ -109,11 +109,11 @@ def convert(
     # In a recording, the name of a secret may come after the secret. So a first pass only collects
     # secrets.
     for collects in (True, False):
-        making = _Making(secrets, credentials, collects)
+        conversion = _Making(secrets, credentials, collects)
         for exchange, pause_s in zip(exchanges, _pauses(exchanges), strict=True):
-            making.add(exchange, pause_s if think else 0.0)
+            conversion.add(exchange, pause_s if think else 0.0)
     many = f"{plural(len(exchanges), 'request')} of {site}"
-    text = making.render(f"{many}, made of {source}")
+    text = conversion.render(f"{many}, made of {source}")
     try:
         Read(text, {})
     except EngineError as error:
@@ -121,13 +121,13 @@ def convert(
         raise BadFile(message, "leave that request out of the recording") from None
     omissions = ", ".join(f"{reason} ({n})" for reason, n in left_out.most_common())
     notes = [many + (f"; left out: {omissions}" if omissions else "")]
-    notes += dict.fromkeys(making.notes)
+    notes += dict.fromkeys(conversion.notes)
     if cookies := _preset_cookies(exchanges):
         notes.append(
             f"no answer sets the cookies {', '.join(cookies)}: unless scripts do, begin the "
             "recording in a private window"
         )
-    notes += making.needs(text)
+    notes += conversion.needs(text)
     return Converted(text, notes)
 
 
@@ -275,8 +275,8 @@ class _Making:
         keeps = not self._collects and any(map(_OBJECT.fullmatch, re.split("[/;?]", path)))
         last = self._steps[-1] if keeps and self._steps else None
         if last and not last.captures and last.leads_to(exchange):
-            # Only the redirect has the object's number, so the previous step has to follow the
-            # redirect.
+            # Only the redirect's address has the number of a new object (`/orders/17`), so the
+            # previous step has to follow the redirect.
             followed = last.keys | {"follow": True, "expect": {"status": status}}
             self._steps[-1] = _Step(exchange, followed, last.pause_s)
             self._looked.clear()

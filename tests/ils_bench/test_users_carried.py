@@ -146,7 +146,7 @@ def test_last_two_steps_set_the_time_to_live_in_the_ils_profile() -> None:
 USERS, SESSION_S = 20, 0.5
 
 
-def test_rate_of_ils_users_is_that_of_their_sessions_and_nothing_is_censored() -> None:
+def test_ils_users_reach_the_rate_of_their_sessions_without_censored_latencies() -> None:
     point = in_process(
         *("ils", "run", "ils-user", "--entries", 100, "--locales", "en_US", "--json"),
         *("--session", "500ms", "--users", USERS, "--threads", 1, "--timeout", "200ms"),

@@ -132,7 +132,7 @@ def test_first_screen_has_a_target_a_date_a_load_a_result_trust_and_a_next_step(
     assert "Next step:" in text
 
 
-def test_first_screen_of_a_phone_has_a_result_of_several_runs(
+def test_report_of_several_runs_has_a_result_on_the_first_screen_of_a_phone(
     browser: Browser, page: Path, tmp_path: Path
 ) -> None:
     """The heads and stamps of three runs filled the first screen."""

@@ -159,40 +159,47 @@ def _pad(row: Row, width: int) -> Row:
 
 
 def _columns(paper: Paper, table: PrintedTable, today: _Today) -> dict[str, list[str]]:
-    names = [row[0] for row in table.rows]
+    row_names = [row[0] for row in table.rows]
     if table.title in _MIXES:
         shares = today.shares(_MIXES[table.title])
-        cells = dict(enumerate(shares)) if len(shares) in (len(names), len(names) - 1) else {}
-        return {"Today": [cells.get(n, _NOTHING) for n in range(len(names))]}
+        cells = (
+            dict(enumerate(shares)) if len(shares) in (len(row_names), len(row_names) - 1) else {}
+        )
+        return {"Today": [cells.get(n, _NOTHING) for n in range(len(row_names))]}
     if table.title == "Model of User Requirement":
-        return {"CGI requests today": [_dynamic(today, WEBBENCH[name]) for name in names]}
+        return {
+            "CGI requests today": [_dynamic(today, WEBBENCH[row_name]) for row_name in row_names]
+        }
     if table.title == "Peak Performance Data":
         mbit, today = MBIT / WEBSTONE_MBIT, today.of_processors(table.columns[0])
         return {
             "Connections/s today": [
-                today.peak_at(WEBSTONE[name], "connects_per_s") for name in names
+                today.peak_at(WEBSTONE[row_name], "connects_per_s") for row_name in row_names
             ],
             "Mbit/s today (2^20)": [
-                today.peak_at(WEBSTONE[name], "mbit_per_s", mbit) for name in names
+                today.peak_at(WEBSTONE[row_name], "mbit_per_s", mbit) for row_name in row_names
             ],
         }
-    return _spice_columns(names, table, today) if paper.key == "webbench3" else {}
+    return _spice_columns(row_names, table, today) if paper.key == "webbench3" else {}
 
 
 def _spice_columns(
-    names: Sequence[str], table: PrintedTable, today: _Today
+    row_names: Sequence[str], table: PrintedTable, today: _Today
 ) -> dict[str, list[str]]:
     if "Efficiency" in table.title:
-        pairs = [today.of_processors(name, "4-CPU").efficiency(_workload(name)) for name in names]
+        pairs = [
+            today.of_processors(row_name, "4-CPU").efficiency(_workload(row_name))
+            for row_name in row_names
+        ]
         return {
             "Request rate today": [rate for rate, _ in pairs],
             "Latency today": [latency for _, latency in pairs],
         }
-    if any("Latency (ms)" in name for name in names):
+    if any("Latency (ms)" in row_name for row_name in row_names):
         return {
             "Today": [
-                _measurement(today.of_processors(table.title, name, "4-CPU"), name)
-                for name in names
+                _measurement(today.of_processors(table.title, row_name, "4-CPU"), row_name)
+                for row_name in row_names
             ]
         }
     return {}

@@ -179,12 +179,12 @@ def _row(point: Series, columns: Columns) -> Row:
 
 def peak_row(points: Sequence[Series]) -> list[str]:
     curve_points = curve(points)
-    turn = stages(curve_points)
+    sweep_stages = stages(curve_points)
     return [
         at_clients(peak_of(points), figure_of("requests_per_s")),
         at_clients(peak_of(points, "mbit_per_s"), figure_of("mbit_per_s")),
-        NOT_KNOWN if turn is None else _span(turn.rising),
-        NOT_KNOWN if turn is None else _span(turn.saturated),
+        NOT_KNOWN if sweep_stages is None else _span(sweep_stages.rising),
+        NOT_KNOWN if sweep_stages is None else _span(sweep_stages.saturated),
         _useful(points),
     ]
 

@@ -43,7 +43,7 @@ class WorkerCommand(msgspec.Struct, frozen=True):
         ]
 
     def environment(self, folder: str) -> dict[str, str]:
-        """Return a worker's environment; Locust writes the locustfile into its temporary folder."""
+        """Return a worker's environment; Locust writes the locustfile to the temporary `folder`."""
         needed = without_secrets(os.environ, BIND_PASSWORD, KEY_PASSWORD)
         variables = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
         variables |= environment(self.client, self.threads)

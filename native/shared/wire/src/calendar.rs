@@ -19,7 +19,7 @@ pub const fn date_of(days: i64) -> (i64, u8, u8) {
     (year_of_era + era * 400 + (month <= 2) as i64, month as u8, day as u8)
 }
 
-/// The day of a date: the inverse of [`date_of`].
+/// The number of days from 1970-01-01 to a date: the inverse of [`date_of`].
 pub const fn days_until(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));

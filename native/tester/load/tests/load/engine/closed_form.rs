@@ -80,10 +80,12 @@ impl Bounds {
         self.most.push(most);
     }
 
-    /// Checks that the histogram has one sample between each pair of bounds, to its own precision.
+    /// Checks that each sample lies between its lower and its upper bound, within the precision of a
+    /// histogram.
     ///
-    /// Samples and bounds are sorted first: if each sample lies between its bounds, then the `n`th of all
-    /// samples lies between the `n`th of all bounds.
+    /// A histogram does not keep the order of samples, so samples, lower bounds and upper bounds are
+    /// sorted: if each sample lies between its bounds, then the `n`th smallest sample lies between the
+    /// `n`th smallest lower bound and the `n`th smallest upper bound.
     pub fn hold(&self, measured: &Histogram<u64>) -> Result<(), String> {
         let scale = histogram().unwrap();
         let bucket = |value: &u64| scale.highest_equivalent((*value).min(scale.high()));
