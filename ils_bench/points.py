@@ -140,8 +140,8 @@ class IlsPoints(SuitePoints[IlsOptions, Script, OpenDirectory]):
                 # Hashing before the load takes no CPU time from the engine.
                 make_hashes(people)
             population = people.population
-        names = None if options.names is None else names_of(options.names)
-        column = None if names is None or names.table is None else (names.table, names.column)
+        source = None if options.names is None else names_of(options.names)
+        column = None if source is None or source.table is None else (source.table, source.column)
         return engine_config(load), population, column
 
     def described_by(self, options: IlsOptions) -> tuple[str, str] | None:

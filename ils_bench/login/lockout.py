@@ -95,11 +95,11 @@ class Care:
         """Raise if an account would receive too many wrong passwords in this run."""
         sent = self._facts().get(_SENT, 0)
         # Each run of a comparison would use the same accounts.
-        pairs = self._wrong and COMPARED in self._facts()
-        if pairs or sent + 1 + self._wrong > _MOST:
+        repeats_wrong = self._wrong > 0 and COMPARED in self._facts()
+        if repeats_wrong or sent + 1 + self._wrong > _MOST:
             raise BadInput(
                 "this run has sent wrong passwords to these accounts, and more could lock them"
-                if not pairs
+                if not repeats_wrong
                 else "each measurement would send wrong passwords to the same accounts",
                 f"measure once, without repeats; or, if you may lock them, add {LIFT}",
             )

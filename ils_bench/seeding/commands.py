@@ -308,11 +308,11 @@ def _make_containers(connection: Any, base: str) -> None:
     missing = []
     ancestor = base
     # Ancestors end at the suffix, because no server holds dc=com.
-    suffix = len(to_dn(suffix_of(base)))
+    suffix_length = len(to_dn(suffix_of(base)))
     while ancestor and not exists(connection, ancestor):
         missing.append(ancestor)
         _, *parents = to_dn(ancestor)
-        ancestor = ",".join(parents).strip() if len(parents) >= suffix else ""
+        ancestor = ",".join(parents).strip() if len(parents) >= suffix_length else ""
     for dn in reversed(missing):
         (name, value), *rest = safe_rdn(dn, decompose=True)
         object_class = _CONTAINERS.get(name.lower())

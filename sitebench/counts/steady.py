@@ -134,7 +134,7 @@ class _Series:
 
     @property
     def wandering(self) -> str:
-        """The evidence that the change of the rate may be chance, so the window is too short."""
+        """The evidence for a window too short to tell whether a change is a drift or chance."""
         chance, allowed = 100 * self.whole.chance, 100 * self.allowed
         return (
             f"{self._name} of half seconds differs so much that a steady one looks like this in "

@@ -133,7 +133,7 @@ class NetworkSample(msgspec.Struct, frozen=True):
 
 
 class MachineSample(msgspec.Struct, frozen=True):
-    """A machine at `at_s` of this machine's monotonic clock.
+    """A machine at `at_s` of the load generator's monotonic clock.
 
     `runnable_sum` adds up the run queue over `readings`, for the mean of a window.
     """

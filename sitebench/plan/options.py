@@ -45,7 +45,7 @@ def _number(text: str) -> float:
 
 def estimable(objective: Objective) -> tuple[float, float]:
     """Return percentile and bound of the tightest condition, for the queueing estimate."""
-    bounds = []
+    percentile_bounds = []
     for condition in objective.conditions:
         if condition.metric not in PERCENTILES or not condition.operator.startswith("<"):
             raise BadInput(
@@ -55,8 +55,8 @@ def estimable(objective: Objective) -> tuple[float, float]:
         if condition.bound <= 0:
             remedy = "give a time above zero, such as p99<50ms"
             raise BadInput(f"{condition.text} cannot be met", remedy)
-        bounds.append((PERCENTILES[condition.metric], condition.bound))
-    return max(bounds, key=lambda pair: wait_factor(pair[0]) / pair[1])
+        percentile_bounds.append((PERCENTILES[condition.metric], condition.bound))
+    return max(percentile_bounds, key=lambda pair: wait_factor(pair[0]) / pair[1])
 
 
 def preset_option(machines: Iterable[str]) -> str | None:

@@ -28,7 +28,7 @@ class PaperTable(msgspec.Struct, frozen=True):
 
 
 def terminal_tables(suite: Suite, results: Sequence[PointResult]) -> list[Table]:
-    """Return the paper's tables with today's figures only, latencies, and bottlenecks."""
+    """Return the paper's tables without the figures of 1997, then latencies, then bottlenecks."""
     report: ReportSuite = resolve_name(suite.report)
     tables: list[Table] = []
     if report.paper_table is not None:

@@ -70,7 +70,7 @@ LAB_1997 = msgspec.convert(tomllib.loads(_LAB)["table"], tuple[PrintedTable, ...
 
 
 class Paper1997(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Contents of the paper of 1997 on one kind of server."""
+    """The figures that the paper of 1997 prints for one kind of server."""
 
     sizes: tuple[int, ...]
     warmup_s: float

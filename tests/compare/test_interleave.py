@@ -143,7 +143,7 @@ def test_each_turn_starts_a_new_target(
     assert len(pids) == len(set(pids)) == 4
 
 
-def test_restart_option_alone_compares_settings_of_one_server(
+def test_restart_without_second_target_compares_two_settings_of_one_server(
     tmp_path: Path, places: Places, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An index off and on: `{}` occurs only in --restart."""

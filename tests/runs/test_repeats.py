@@ -233,7 +233,7 @@ def test_rate_at_half_load_is_taken_from_the_same_repeat_or_is_the_median() -> N
     assert repeats.rate_at_half(a_spec(users=16, rate=100), halves) is None
 
 
-def test_other_loads_of_a_point_are_successful_points_of_its_target() -> None:
+def test_costs_at_other_loads_are_those_of_successful_points_of_the_target() -> None:
     spec = a_spec(users=16, settings={"keys": "uniform"})
     lighter = a_result(replace(spec, users=4))
     thread_more = a_result(replace(spec, threads=2), 40_000)

@@ -196,7 +196,7 @@ def test_heavy_workload_is_predicted_from_static_and_light() -> None:
     assert heavy.off == pytest.approx(0.019, abs=1e-3)
 
 
-def test_rates_without_consistent_costs_are_reported() -> None:
+def test_rates_that_no_costs_explain_are_reported() -> None:
     reason = reason_without_prediction(*used_up(webbench1(static=100, light=2_000)))
     assert "one bottleneck did not limit both" in reason
 

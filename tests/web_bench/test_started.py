@@ -311,7 +311,7 @@ def test_missing_program_is_refused(
             target.SERVER.helpers(["cgi"])
 
 
-def test_user_supplied_certificate_with_locked_key_is_used(
+def test_user_supplied_certificate_with_encrypted_key_is_used(
     target: Any, docroot: Path, tmp_path: Path
 ) -> None:
     authority = Authority(tmp_path / "authority")

@@ -59,7 +59,7 @@ def _vary(
     columns: Sequence[Column],
     shape: str,
 ) -> int:
-    """Write a row per case, with the law's step for each machine; return the row below.
+    """Write a row per case, with the result of `step` for each machine; return the row below.
 
     A case is an input's key, its formula and its value; without a formula it has an input cell.
     """

@@ -389,7 +389,7 @@ def test_rate_broken_on_a_noisy_machine_leaves_the_targets_limit_unknown() -> No
     assert broke.message.startswith("everything else 1.42; p99 is ")
 
 
-def test_rate_is_not_broken_by_latency_that_includes_waits_for_other_programs() -> None:
+def test_latency_with_waits_for_other_programs_does_not_break_the_objective() -> None:
     result = warned(WarningKind.OTHERS_IN_LATENCY, "others")
     assert reply_of(result, OBJECTIVE).answer is Answer.HELD
     broke = reply_of(result, Objective.parse("p99<40us"))
