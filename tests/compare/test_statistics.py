@@ -104,10 +104,6 @@ def test_too_few_values_have_no_interval() -> None:
         assert (shift.low is not None) is (detectable(shift, 0.05) is not None) is enough
 
 
-def test_equal_values_show_no_difference() -> None:
-    assert not differs(pair_shift([0.0] * 9, 0.05))
-
-
 ROUNDS = 1500
 
 

@@ -87,14 +87,10 @@ def test_equivalent_cells_of_the_matrix_have_equal_figures(
 
 
 def test_cells_named_in_the_readme_exist() -> None:
-    page = (
-        (Path(__file__).parent / "README.md")
-        .read_text()
-        .partition("by parts of their names:\n\n")[2]
-    )
-    rules = page.partition("\n\n")[0].splitlines()
+    page = Path(__file__).with_name("README.md").read_text()
+    rules = page.partition("by parts of their names:\n\n")[2].partition("\n\n")[0]
     cells = [f"-{cell}-" for cell in CELLS]
-    for rule in rules:
+    for rule in rules.splitlines():
         named = re.findall(r"`([a-z-]+)`", rule.rpartition(": ")[2])
         assert named, rule
         assert all(any(f"-{each}-" in cell for cell in cells) for each in named), rule

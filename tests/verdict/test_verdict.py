@@ -56,12 +56,6 @@ def test_verdict_without_a_monitored_target_is_that_of_the_generator(
     assert grades[Resource.CPU] == grades[Resource.MEMORY] == grades[Resource.DISK] == Grade.UNKNOWN
 
 
-def test_target_is_used_up_when_all_its_cores_are() -> None:
-    seen = with_target(changed(QUIET, target_cores=4), cpu_s=19.0)
-    assert judge(seen).bound == Bound.UNDECIDED
-    assert judge(replace(seen, target_cores=2)).bound == Bound.TARGET_CPU
-
-
 def test_staged_rate_has_no_target_limit_but_may_have_a_generator_limit() -> None:
     stages = Settled(Steadiness.STAGED, "its load changed by stages")
     full = changed(with_target(QUIET, cpu_s=9.9), settled=stages)
