@@ -168,7 +168,7 @@ def test_percent_sign_is_a_wildcard_despite_base_scope(netmeeting: Any, email: s
     register(netmeeting, other)
     for pattern, least in (("%", {email, other}), (f"{email[:-4]}%", {email})):
         netmeeting.search(RTPERSON, f"(&({RTPERSON})(cn={pattern}))", BASE, attributes=["cn"])
-        listed = {value.decode() for _, each in entries(netmeeting) for value in each["cn"]}
+        listed = {cn.decode() for _, person in entries(netmeeting) for cn in person["cn"]}
         assert least <= listed
         assert pattern == "%" or listed == least
 

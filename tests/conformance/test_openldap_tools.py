@@ -165,20 +165,6 @@ def test_only_the_administrator_reads_passwords(tools: Tools, someone: str) -> N
     assert "userPassword" in seen.entries[0].attributes
 
 
-def test_one_ldif_file_may_contain_add_modify_rename_and_delete(tools: Tools, scratch: str) -> None:
-    text = "\n".join([
-        f"dn: cn=First,{scratch}", "changetype: add",
-        "objectClass: inetOrgPerson", "sn: Tester", "",
-        f"dn: cn=First,{scratch}", "changetype: modify",
-        "add: mail", "mail: first@example.com", "-", "",
-        f"dn: cn=First,{scratch}", "changetype: modrdn",
-        "newrdn: cn=Second", "deleteoldrdn: 1", "",
-        f"dn: cn=Second,{scratch}", "changetype: delete", "",
-    ])  # fmt: skip
-    tools.as_admin("ldapmodify", text=text).check(0)
-    assert tools.search(scratch, "-s", "one", "(objectClass=*)").dns == []
-
-
 # --- delete ---------------------------------------------------------------------------------
 
 
@@ -368,9 +354,3 @@ def test_only_the_new_password_is_accepted_after_a_change(tools: Tools, someone:
     changed = tools.run("ldappasswd", "-D", someone, "-w", "first", "-a", "wrong", "-s", "no")
     assert changed.code != 0
     assert tools.run("ldapwhoami", "-D", someone, "-w", "no").code == INVALID_CREDENTIALS
-
-
-def test_generated_password_is_accepted(tools: Tools, someone: str) -> None:
-    ran = tools.as_admin("ldappasswd", someone).check(0)
-    password = ran.out.split("New password:", 1)[1].strip()
-    assert tools.run("ldapwhoami", "-D", someone, "-w", password).code == 0

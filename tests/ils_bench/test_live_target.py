@@ -183,10 +183,12 @@ def test_ctrl_c_while_people_are_added_removes_them(live: Live) -> None:
     with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.PIPE, text=True) as process:
         assert eventually(lambda: live.people >= 2_000)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=left_s())
+        _, messages = process.communicate(timeout=left_s())
     assert process.returncode == 130
     assert live.people == 0
-    assert re.search(rf"^removed [0-9,]+ people of this run from {live.url}$", said, re.MULTILINE)
+    assert re.search(
+        rf"^removed [0-9,]+ people of this run from {live.url}$", messages, re.MULTILINE
+    )
 
 
 REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))

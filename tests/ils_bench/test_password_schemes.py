@@ -31,7 +31,7 @@ def directory(**root_dse: str) -> OpenDirectory:
     return OpenDirectory("it", parse_address("ldap://127.0.0.1"), DN, facts=root_dse)
 
 
-def told(server: Server) -> OpenDirectory:
+def directory_of(server: Server) -> OpenDirectory:
     attribute, part = server.identified_by
     return directory(**{attribute: f"top, {part} 9.9"})
 
@@ -41,17 +41,17 @@ def test_hash_unsupported_by_a_server_is_refused_with_the_supported_hashes(serve
     for name in HASHES:
         if name in server.refuses:
             with pytest.raises(BadInput, match=f"is {server.name}, which does not know") as caught:
-                assure_taken(told(server), people(named(name)))
+                assure_taken(directory_of(server), people(named(name)))
             assert "--hash: " in caught.value.remedy
             assert name not in caught.value.remedy.partition(": ")[2].split(", ")
         else:
-            assure_taken(told(server), people(named(name)))
+            assure_taken(directory_of(server), people(named(name)))
 
 
 def test_unknown_servers_and_people_without_passwords_are_accepted() -> None:
     assure_taken(directory(vendorName="Someone"), people("argon2:64m"))
     ds389 = next(each for each in SERVERS if each.name == "389-DS")
-    assure_taken(told(ds389), Spec(1))
+    assure_taken(directory_of(ds389), Spec(1))
     with pytest.raises(BadInput, match="5,000 rounds alone"):
         assure_taken(directory(vendorName="Apache Software Foundation"), people("crypt:100000"))
 
@@ -69,12 +69,6 @@ def test_documented_table_has_each_hash_and_server() -> None:
     assert head.strip("| ").split(" | ")[1:] == [each.name for each in SERVERS]
     for name in HASHES:
         (row,) = [line for line in lines if line.startswith(f"| `{name}` |")]
-        expected = [
-            "refused"
-            if name in each.refuses
-            else "hashed again"
-            if name in each.hashes_again
-            else "taken"
-            for each in SERVERS
-        ]
-        assert row.strip("| ").split(" | ")[1:] == expected
+        for server, cell in zip(SERVERS, row.strip("| ").split(" | ")[1:], strict=True):
+            again = "hashed again" if name in server.hashes_again else "taken"
+            assert cell == ("refused" if name in server.refuses else again)

@@ -60,8 +60,8 @@ def test_cn_config_accepts_the_schema_while_slapd_runs(stock: StockSlapd, tmp_pa
     stock.seed("--profile", "paper").check(2, "`sitebench ils schema`")
     ldif = tmp_path / "rtperson.ldif"
     ldif.write_text(schema.text("config"))
-    said = stock.client("ldapadd", "-D", CONFIG_ADMIN, "-w", PASSWORD, "-f", str(ldif))
-    assert "adding new entry" in said, said
+    output = stock.client("ldapadd", "-D", CONFIG_ADMIN, "-w", PASSWORD, "-f", str(ldif))
+    assert "adding new entry" in output, output
     stock.seed().check(0)
     people = generate(Spec(PEOPLE, locales=LOCALES, base=BASE)).population
     assert people.contents(0, PEOPLE).digest in stock.verify().err

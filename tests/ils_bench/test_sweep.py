@@ -65,10 +65,10 @@ def started(folder: Path) -> Iterator[subprocess.Popen[str]]:
 def test_interrupted_sweep_is_resumed(slapd: object, tmp_path: Path) -> None:
     with started(tmp_path) as sweep:
         sweep.send_signal(signal.SIGINT)
-        _, said = sweep.communicate(timeout=left_s())
+        _, messages = sweep.communicate(timeout=left_s())
     assert sweep.returncode == 130
-    assert "resume with: sitebench ils sweep" in said
-    assert "Traceback" not in said
+    assert "resume with: sitebench ils sweep" in messages
+    assert "Traceback" not in messages
     assert statuses(tmp_path / "run").count("done") == 1
     again = in_process("ils", "sweep", *TWO, *PORTABLE, *LONG, cwd=tmp_path).check(0)
     assert [point["resumed"] for point in again.objects] == [True, False]

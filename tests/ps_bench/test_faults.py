@@ -212,9 +212,9 @@ def test_unanswered_page_requests_are_timeouts(site: OpenSite) -> None:
 def test_untrusted_certificate_of_a_site_has_its_failure_kind(
     site: OpenSite, tmp_path: Path
 ) -> None:
-    made = self_signed(tmp_path, "site")
+    certificate = self_signed(tmp_path, "site")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(made.cert, made.key)
+    context.load_cert_chain(certificate.cert, certificate.key)
     with faulty(site.address, in_time(lambda asked, ask: ask(asked)), context) as address:
         assert str(address).startswith("https://")
         command = ("ps", "run", "--target", str(address), "--keepalive", *SIZE)
