@@ -14,17 +14,13 @@ from tests.support.waiting import left_s
 ASKED: dict[str, Any] = {"people": Spec(1, locales=("en_US",)), "bind_dn": None, "keys": 1_000}
 
 
-def test_reservation_is_stored_until_it_is_released() -> None:
-    made = journal.reserve("ldap://a:389", **ASKED)
-    assert list(journal.entries()) == [made]
-    journal.release(made)
-    assert not list(journal.entries())
-
-
-def test_reservation_is_one_line_in_the_state_folder(state: Path) -> None:
-    journal.reserve("ldap://a:389", **ASKED)
+def test_reservation_is_one_line_in_the_state_folder_until_it_is_released(state: Path) -> None:
+    reservation = journal.reserve("ldap://a:389", **ASKED)
+    assert list(journal.entries()) == [reservation]
     (path,) = (state / "sitebench" / "journal").iterdir()
     assert path.read_text().count("\n") == 1
+    journal.release(reservation)
+    assert not list(journal.entries())
 
 
 ALL = {**ASKED, "keys": journal.ROOM}

@@ -60,14 +60,6 @@ def test_python_and_curl_read_pages_over_https(tmp_path: Path) -> None:
         assert stats["tls_handshakes"] == 2
 
 
-def test_plain_http_to_a_tls_port_is_answered_with_the_https_address() -> None:
-    with PersonalizedSite(PEOPLE, tls=True) as site:
-        with pytest.raises(urllib.error.HTTPError, match="400") as refused:
-            urllib.request.urlopen(site.url.replace("https", "http"), timeout=20)
-        with refused.value as answer:
-            assert "https://" in answer.read().decode()
-
-
 @pytest.mark.parametrize("keepalive", [True, False])
 def test_pages_over_tls_are_right_on_persistent_and_resumed_connections(keepalive: bool) -> None:
     with PersonalizedSite(PEOPLE, tls=True) as site:
@@ -119,8 +111,12 @@ def test_site_requires_and_accepts_a_client_certificate(
     assert done.objects[0]["operations"] > 0
 
 
-def test_probe_names_the_tls_problem() -> None:
+def test_wrong_scheme_or_trust_is_answered_with_the_remedy() -> None:
     with PersonalizedSite(PEOPLE, tls=True) as secure, PersonalizedSite(PEOPLE) as plain:
+        with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+            urllib.request.urlopen(secure.url.replace("https", "http"), timeout=20)
+        with refused.value as answer:
+            assert "https://" in answer.read().decode()
         with pytest.raises(TlsFailed, match="not signed by a trusted authority"):
             probe(parse_address(secure.url))
         with pytest.raises(TlsFailed, match="does not use TLS on this port"):
