@@ -200,7 +200,7 @@ impl<'s> Session<'s> {
         if self.shared.manners.tls && self.stream.shake().is_err() {
             return;
         }
-        let room = if self.shared.manners.dawdles { 512 } else { chunk.len() };
+        let room = if self.shared.manners.dawdles { 16_384 } else { chunk.len() };
         loop {
             let now = Instant::now();
             let due = self.later.extract_if(.., |(when, ..)| *when <= now);

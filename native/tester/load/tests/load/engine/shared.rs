@@ -358,11 +358,11 @@ fn large_messages_pass_slow_and_encrypted_connections() {
     let slow = Manners { dawdles: true, ..Manners::default() };
     let encrypted = Manners { gathers: 8, mixes: Some(2), tls: true, ..Manners::default() };
     let in_pieces = Manners { gathers: 4, mixes: Some(3), ..Manners::default() };
-    // A request of 60 kB is more than a socket accepts in one write; an answer to a `large` name has 200 kB.
+    // Eight requests of 1 MB are more than a socket accepts in one write; an answer to a `large` name has 200 kB.
     for (manners, attribute_bytes, name, (users, answers)) in [
-        (slow, 60_000, "u", (32, 64)),
+        (slow, 1_000_000, "u", (8, 8)),
         (encrypted, 1, "u", (8, 400)),
-        (Manners { dawdles: true, ..encrypted }, 60_000, "u", (8, 40)),
+        (Manners { dawdles: true, ..encrypted }, 1_000_000, "u", (8, 8)),
         (in_pieces, 1, "large", (4, 60)),
     ] {
         let server = Crowd::right(manners);
@@ -370,7 +370,7 @@ fn large_messages_pass_slow_and_encrypted_connections() {
         let text = own(&format!(" = {{ outstanding = {users}, bind = 'cn=service' }}"));
         let text = text.replace("'u{user}", &format!("'{name}{{user}}"));
         let text = text.replace("expect", &format!("attributes = ['{long}']\nexpect"));
-        let mut job = server.job(&text);
+        let mut job = server.job(&text).with(json!({"timeout_ms": 30_000}));
         if manners.tls {
             job = job.target(json!({"tls": {"trust": {"insecure": true}, "start": false}}));
         }
