@@ -213,7 +213,7 @@ def test_pipe_is_refused_as_list_of_names(tmp_path: Path) -> None:
         names_of(f"@{tmp_path / 'pipe'}")
 
 
-def test_generated_people_cannot_be_combined_with_a_list_of_names() -> None:
+def test_numbered_names_are_a_template_without_a_digest() -> None:
     numbered = names_of("uid=user.{i}")
     assert numbered == Names("uid=user.{i}")
     assert numbered.fill(7) == "uid=user.7"
