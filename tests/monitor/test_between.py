@@ -15,7 +15,7 @@ from sitebench.monitor.sample import (
     ProcessSample,
     Sample,
 )
-from sitebench.monitor.use import Gap, Use
+from sitebench.monitor.use import Gap, ProcessUse, Use
 
 
 def machine(at_s: float = 0.0, **other: object) -> MachineSample:
@@ -31,11 +31,9 @@ def a_sample(at_s: float = 0.0, **other: object) -> Sample:
 def test_counters_are_differences_and_gauges_are_final_values() -> None:
     start = a_sample(target=ProcessSample(2, 1, 500, minor_faults=7, descriptors=3))
     end = a_sample(1.0, target=ProcessSample(4.5, 2, 400, minor_faults=9, descriptors=5))
-    found = use_between(start, end, 2.0)
-    assert found.target is not None
-    assert (found.target.cpu_s, found.target.system_s) == (2.5, 1)
-    assert (found.target.rss, found.target.minor_faults, found.target.descriptors) == (400, 2, 5)
-    assert found.target_cpu_percent == 125.0
+    use = use_between(start, end, 2.0)
+    assert use.target == ProcessUse(2.5, 400, system_s=1, minor_faults=2, descriptors=5)
+    assert use.target_cpu_percent == 125.0
 
 
 def test_figure_missing_at_one_end_of_the_window_is_unknown() -> None:
@@ -93,11 +91,8 @@ def test_machine_without_second_sample_is_unknown() -> None:
 def test_counters_of_the_directory_are_differences_over_the_window() -> None:
     start = a_sample(directory={"searches_total": 5.0, "connections": 3.0})
     end = a_sample(directory={"searches_total": 9.0, "connections": 4.0, "adds_total": 2.0})
-    assert use_between(start, end, 1.0).directory == {
-        "searches_total": 4.0,
-        "connections": 4.0,
-        "adds_total": 2.0,
-    }
+    counts = {"searches_total": 4.0, "connections": 4.0, "adds_total": 2.0}
+    assert use_between(start, end, 1.0).directory == counts
     assert use_between(a_sample(), end, 1.0).directory is None
 
 

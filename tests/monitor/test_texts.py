@@ -59,10 +59,8 @@ def test_core_that_waits_for_a_disk_is_not_busy() -> None:
 def test_memory_is_in_bytes_and_unknown_before_linux_3_14() -> None:
     wanted = ("MemTotal", "MemAvailable")
     now = "MemTotal:       24684096 kB\nMemFree:   22786848 kB\nMemAvailable:   23875124 kB\n"
-    assert texts.named_numbers(now, wanted) == {
-        "MemTotal": 24684096 * 1024,
-        "MemAvailable": 23875124 * 1024,
-    }
+    numbers = {"MemTotal": 24684096 * 1024, "MemAvailable": 23875124 * 1024}
+    assert texts.named_numbers(now, wanted) == numbers
     text = "MemTotal: 1024 kB\nMemFree: 512 kB\n"
     assert texts.named_numbers(text, wanted) == {"MemTotal": 1024 * 1024}
 
@@ -98,17 +96,15 @@ DISKS_6_18 = """\
 
 
 def test_only_whole_disks_are_read_in_bytes_and_seconds() -> None:
-    assert texts.disks(DISKS_3_10, {"ram0", "sda"}) == {
-        "sda": DiskSample(47252 * 512, 160893 * 512, 18.054, 2)
-    }
+    sda = DiskSample(47252 * 512, 160893 * 512, 18.054, 2)
+    assert texts.disks(DISKS_3_10, {"ram0", "sda"}) == {"sda": sda}
 
 
 def test_additional_disk_columns_of_later_kernels_are_accepted() -> None:
     whole = {"loop0", "nvme0n1", "vda", "zram0"}
     assert texts.disks(DISKS_4_19, whole)["nvme0n1"] == DiskSample(800 * 512, 1600 * 512, 0.025, 1)
-    assert texts.disks(DISKS_6_18, whole) == {
-        "vda": DiskSample(47252794 * 512, 160893224 * 512, 180.544, 0)
-    }
+    vda = DiskSample(47252794 * 512, 160893224 * 512, 180.544, 0)
+    assert texts.disks(DISKS_6_18, whole) == {"vda": vda}
 
 
 def test_loop_device_is_counted_from_its_first_use_on() -> None:
@@ -145,11 +141,8 @@ def test_protocol_columns_are_found_by_name_in_any_order() -> None:
 
 def test_sockets_of_ipv4_and_ipv6_are_summed() -> None:
     four = "sockets: used 28\nTCP: inuse 12 orphan 1 tw 137 alloc 12 mem 50\nUDP: inuse 0 mem 0\n"
-    assert texts.sockets(four, "TCP6: inuse 3\nUDP6: inuse 0\n") == {
-        "in_use": 15,
-        "orphan": 1,
-        "time_wait": 137,
-    }
+    numbers = {"in_use": 15, "orphan": 1, "time_wait": 137}
+    assert texts.sockets(four, "TCP6: inuse 3\nUDP6: inuse 0\n") == numbers
     assert texts.sockets("", "") == {}
 
 
