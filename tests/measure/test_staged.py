@@ -321,10 +321,10 @@ def test_command_line_overrides_users_of_a_file(tmp_path: Path) -> None:
     assert [each["users"] for each in point["spans"]] == [1.5]
 
 
-def test_sweep_over_clients_measures_stages_of_users_once() -> None:
+def test_sweep_over_clients_measures_stages_of_users_once(tmp_path: Path) -> None:
     """For each number of clients of a workload the same test ran, labelled with that number."""
     argv = ("web", "sweep", "webbench1-static", "--threads", 1, "--stages", "1s:3 users")
-    (point,) = in_process(*argv, "--json").objects
+    (point,) = in_process(*argv, "--json", cwd=tmp_path).objects
     assert point["spec"]["users"] == 3
     assert [each["users"] for each in point["spans"]] == [1.5]
 
