@@ -38,8 +38,7 @@ def test_workload_is_run_from_the_form_to_the_report(chromedriver: Path, tmp_pat
         assert counted == totals["cgi-env"]
 
         report.write_bytes(page.get("/sitebench/report?download"))
-        browser.open(report.as_uri())
-        assert page.sees("return document.documentElement.dataset.state === 'drawn'")
+        browser.draw(report)
         said = browser.text("body")
         assert "WebBench 1.0, light CGI" in said
         assert browser.complaints() == []

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(300)
 @pytest.fixture(scope="module")
 def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with browsing(chromedriver, tmp_path_factory.mktemp("browser")) as browser:
-        wide(browser)
+        browser.resize(1_300, 1_000)
         yield browser
 
 
@@ -52,11 +52,6 @@ def unused(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A page without a started test."""
     with opened(browser, tmp_path_factory.mktemp("unused")) as page:
         yield page
-
-
-def wide(browser: Browser) -> None:
-    size = {"width": 1_300, "height": 1_000, "deviceScaleFactor": 1, "mobile": False}
-    browser.devtools("Emulation.setDeviceMetricsOverride", **size)
 
 
 def moves(page: WebPage) -> bool:
@@ -248,9 +243,7 @@ def test_two_tests_can_be_run_from_the_form_to_the_report(page: WebPage, tmp_pat
         assert {step: total(counts, step) for step in totals} == totals
 
     report.write_bytes(page.get("/sitebench/report?download"))
-    page.browser.open(report.as_uri())
-    drawn = "return document.documentElement.dataset.state === 'drawn'"
-    assert page.sees(drawn), "not: the downloaded report is drawn"
+    page.browser.draw(report)
     in_process("report", str(copy), "--out", str(tmp_path / "again.html")).check(0)
 
 
