@@ -203,7 +203,7 @@ fn a_connection_that_no_longer_answers_is_reopened() {
             if heard.connection == 0 && n >= 20 { Act::Never } else { Act::Answer }
         });
         let text = own(&format!(" = {{ pool = {pool}, outstanding = {outstanding} }}"));
-        let totals = run_with(&server, &text, json!({"timeout_ms": 300}), (users, answers));
+        let totals = run_with(&server, &text, json!({"timeout_ms": 1_000}), (users, answers));
         let failures = &totals.of("search").failures;
         assert_eq!(failures.keys().collect::<Vec<_>>(), ["timeout"], "{totals:?}");
         assert!(timeouts.contains(&failures["timeout"]), "{totals:?}");
