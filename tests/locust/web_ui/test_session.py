@@ -78,7 +78,7 @@ def test_two_tests_are_stored_as_two_points(
 
 
 def test_change_of_users_restarts_the_measured_window(screen: Screen, tmp_path: Path) -> None:
-    screen.start("LookupUser", 2, rate="")
+    screen.start("LookupUser", 8, rate="")
     screen.until_done("lookup", 1_000)
     screen.start("LookupUser", 5, rate="")
     screen.until_lanes(5)
