@@ -69,9 +69,10 @@ def worker(
     modules = ":".join(map(str, filter(None, (path, ROOT))))
     environment = {FOLDER: str(folder), "PYTHONPATH": modules, "TMPDIR": str(folder)}
     process = subprocess.Popen(
-        [*prefix, *SITEBENCH, "worker", "--master", master, *more],
+        # Not $PYTHONSAFEPATH: the processes of the command would inherit it.
+        [*prefix, SITEBENCH[0], "-P", *SITEBENCH[1:], "worker", "--master", master, *more],
         cwd=cwd,
-        env={**os.environ, **environment, "PYTHONSAFEPATH": "1"},
+        env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
