@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ils_bench.growth import entries_at_ends
+from ils_bench.growth import entries_at_ends, warn_of_growth
 from ils_bench.options import IlsOptions
 from ils_bench.points import POINTS
 from ils_bench.sequences import ADD
@@ -26,6 +26,8 @@ def test_warning_is_given_if_a_directory_more_than_doubles() -> None:
     assert 100 < start < 2 * start < end
     assert end - start == point["operations"]
     assert "grown-directory" in str(point["warnings"])
+    # A directory that doubles has no warning.
+    assert not warn_of_growth({"entries_start": start, "entries_end": 2 * start})
 
 
 def test_directory_with_deletes_of_the_oldest_does_not_grow(tmp_path: Path) -> None:

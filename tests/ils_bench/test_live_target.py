@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -124,6 +125,11 @@ def test_people_left_by_interrupted_registrations_are_removed(
     if crashed:
         assert eventually(lambda: all(each.is_abandoned for each in journal.entries()))
         assert in_process("ils", "clean").code == 0
+        # The killed run could not remove its own run file; the next measurement does.
+        (left,) = own_temporary.iterdir()
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        live.ils("run", "lookup", "--entries", "10", *SHORT).check(0)
+        assert not left.exists()
     assert live.people == 0
 
 

@@ -1,5 +1,6 @@
-"""Sweeps as users run them: interrupted and resumed."""
+"""Sweeps as users run them: interrupted and resumed, and with a target that dies."""
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -8,11 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
+from ils_bench.options import IlsOptions
+from ils_bench.targets.openldap import open_openldap
+from sitebench.errors import TargetDied
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
+from sitebench.seeders.people import Spec
 from tests.support.cli import SITEBENCH, in_process
 from tests.support.waiting import eventually, left_s
+from tests.system.test_child import gone
 
 PORTABLE = ("--client", "ldap3", "--target", "openldap", "--locales", "en_US", "--users", "2")
 THINK = ("--think", "20ms")
@@ -73,6 +80,15 @@ def test_interrupted_sweep_is_resumed(slapd: object, tmp_path: Path) -> None:
     again = in_process("ils", "sweep", *TWO, *PORTABLE, *LONG, cwd=tmp_path).check(0)
     assert [point["resumed"] for point in again.objects] == [True, False]
     assert statuses(tmp_path / "run") == ["done"] * 2
+
+
+def test_death_of_slapd_is_noticed_although_the_process_that_started_it_lives() -> None:
+    with open_openldap(IlsOptions(), Spec(10, locales=("en_US",))) as target:
+        assert target.pid is not None
+        os.kill(target.pid, signal.SIGKILL)
+        assert gone(target.pid)
+        with pytest.raises(TargetDied, match=r"^openldap at ldap://.* ended during the measure"):
+            target.check()
 
 
 def test_killed_sweep_leaves_no_process(slapd: object, tmp_path: Path) -> None:
