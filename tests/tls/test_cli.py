@@ -67,6 +67,8 @@ def test_report_separates_resumed_sessions_from_full_handshakes(tmp_path: Path) 
         in_process(*measured).check(0)
     with RunFile(out) as run_file:
         settings = [point.spec.settings["tls_resume"] for point in run_file.points()]
+        (directory,) = run_file.manifest()["targets"]
+    assert directory["configuration"]["tls"] == {"start": False}
     assert settings == ["true", "false"]
     assert in_process("report", str(out), "--out", str(page)).code == 0
     said = page.read_text(encoding="utf-8")
