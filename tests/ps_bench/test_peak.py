@@ -51,11 +51,14 @@ def test_search_encloses_the_limit_and_resumes_after_ctrl_c(
     for name, value in BRIEF.items():
         monkeypatch.setattr(command, name, value)
     turn, free_s, answers = threading.Lock(), 0.0, dict[str, Answer]()
+    run, signalled = tmp_path / "run", threading.Event()
 
     def one_at_a_time(asked: Asked, ask: Ask) -> Answer:
         # A late wake-up of this process does not slow the site down. The site behind it is not
         # tested: each path is requested once, and its answer is repeated.
         nonlocal free_s
+        if not signalled.is_set() and done(run):
+            signalled.wait(left_s())  # The search does not end before Ctrl-C.
         with turn:
             if asked.path not in answers:
                 answers[asked.path] = ask(asked)
@@ -74,9 +77,9 @@ def test_search_encloses_the_limit_and_resumes_after_ctrl_c(
             cwd=tmp_path,
         )
         try:
-            run = tmp_path / "run"
             assert eventually(lambda: done(run) >= 1 or interrupted.poll() is not None)
             interrupted.send_signal(signal.SIGINT)
+            signalled.set()
             _, said = interrupted.communicate(timeout=left_s())
         finally:
             interrupted.kill()
