@@ -96,14 +96,15 @@ proptest! {
     #[test]
     fn a_response_with_controls_decodes_to_the_result_and_the_controls(
         controls in vec((bytes(), any::<bool>(), option::of(bytes())), 1..3), id in 0..=i32::MAX,
+        tag in prop::sample::select(&FINAL[..]),
     ) {
         let (mut plain, mut whole) = (Vec::new(), Vec::new());
-        write_result(&mut plain, id, op::SEARCH_DONE, &Verdict::SUCCESS);
+        write_result(&mut plain, id, tag, &Verdict::SUCCESS);
         let written: Vec<_> = controls
             .iter()
             .map(|(oid, critical, value)| Control { oid, critical: *critical, value: value.as_deref() })
             .collect();
-        write_result_with(&mut whole, id, op::SEARCH_DONE, &Verdict::SUCCESS, &written);
+        write_result_with(&mut whole, id, tag, &Verdict::SUCCESS, &written);
         let response = Response::decode(&whole).unwrap();
         prop_assert!(response.controls.iter().eq(written));
         prop_assert_eq!(again(&response), plain);
