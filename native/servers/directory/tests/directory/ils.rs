@@ -276,21 +276,24 @@ fn latin_1_text_of_old_clients_is_accepted() {
 
 #[test]
 fn empty_values_sent_by_a_1997_client_are_dropped() {
-    let (_directory, mut client, _) = ils();
-    let attributes: Attributes<'_> = &[
-        ("objectClass", &[""]),
-        ("cn", &["ann@example.com"]),
-        ("comment", &[""]),
-        ("sn", &["", "A"]),
-        ("entryTtl", &[""]),
-        ("sttl", &[""]),
-    ];
-    let added = client.add(ANN, attributes);
-    assert_eq!(added.code, ResultCode::SUCCESS, "{added:?}");
-    let attributes = &["objectClass", "comment", "sn", "entryTtl"];
-    let (entries, _) = client.search(&Search { base: ANN, attributes, ..Search::default() });
-    assert_eq!((entries[0].values("comment").len(), entries[0].values("sn")), (0, vec!["A"]));
-    // The class and the time to live are the defaults of a user.
-    assert!(entries[0].values("objectClass").contains(&"dynamicObject"), "{entries:?}");
-    assert!(!entries[0].values("entryTtl").is_empty(), "{entries:?}");
+    for class in ["", "RTPerson"] {
+        let (_directory, mut client, _) = ils();
+        let attributes: Attributes<'_> = &[
+            ("objectClass", &[class]),
+            ("cn", &["ann@example.com"]),
+            ("comment", &[""]),
+            ("sn", &["", "A"]),
+            ("entryTtl", &[""]),
+            ("sttl", &[""]),
+        ];
+        let added = client.add(ANN, attributes);
+        assert_eq!(added.code, ResultCode::SUCCESS, "{added:?}");
+        let attributes = &["objectClass", "comment", "sn", "entryTtl"];
+        let (entries, _) = client.search(&Search { base: ANN, attributes, ..Search::default() });
+        assert_eq!((entries[0].values("comment").len(), entries[0].values("sn")), (0, vec!["A"]));
+        // Without a class, the class and the time to live are the defaults of a user.
+        let is_dynamic = entries[0].values("objectClass").contains(&"dynamicObject");
+        let has_ttl = !entries[0].values("entryTtl").is_empty();
+        assert_eq!([is_dynamic, has_ttl], [class.is_empty(); 2], "{entries:?}");
+    }
 }

@@ -40,8 +40,10 @@ fn the_scope_sets_the_depth_of_a_search() {
         ("", Scope::Children, 5),
         ("cn=Subschema", Scope::Children, 0),
     ] {
-        let (entries, done) = client.search(&Search { base, scope, ..Search::default() });
-        assert_eq!((entries.len(), done.code), (count, ResultCode::SUCCESS), "{base:?} {scope:?}");
+        for controls in [Vec::new(), paged(10, b"")] {
+            let (entries, done) = client.search(&Search { base, scope, controls, ..Search::default() });
+            assert_eq!((entries.len(), done.code), (count, ResultCode::SUCCESS), "{base:?} {scope:?}");
+        }
     }
 }
 
