@@ -80,5 +80,9 @@ mod tests {
         });
         people.sort_unstable();
         assert!(people.iter().copied().eq((7..4_007).flat_map(|person| [(person, false), (person, true)])));
+        // The rounds have the same order, so each key rests as long as a round.
+        let mut cursor = RingCursor::new(Arc::new(Ring::new(5, 16, 1)));
+        let people = [(); 32].map(|()| cursor.take().person);
+        assert_eq!(people[..16], people[16..]);
     }
 }

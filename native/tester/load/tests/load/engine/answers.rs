@@ -89,7 +89,7 @@ fn only_requested_attributes_are_expected() {
 
 #[test]
 fn a_refusal_is_named_after_its_result_code_and_the_sequence_continues() {
-    let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), "full");
+    let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), "digest");
     assert_eq!(totals.kinds(), ["result:unwillingToPerform"]);
     assert!(totals.count("unbind") > 0, "the sequence goes on to its end");
     let example = &totals.of("lookup").examples["result:unwillingToPerform"];
@@ -101,7 +101,7 @@ fn a_refusal_is_named_after_its_result_code_and_the_sequence_continues() {
 #[test]
 fn a_result_code_without_a_name_is_shown_as_a_number() {
     for (code, shown) in [(4_999, "\": result 4999"), (80, "\": other")] {
-        let totals = answered(Do::Code(ResultCode(code)), "full");
+        let totals = answered(Do::Code(ResultCode(code)), "digest");
         assert_eq!(totals.kinds(), ["result:other"]);
         let example = &totals.of("lookup").examples["result:other"];
         assert!(example.ends_with(shown) || example.contains(&format!("{shown}, ")), "{example}");

@@ -29,6 +29,9 @@ fn more_lanes_than_people_report_no_false_failure() {
         let totals = job.clone().with(json!({"threads": threads})).run_steps(12, "update", 500);
         assert!(totals.kinds().is_empty(), "{totals:?}");
     }
+    // Each thread needs a person to update.
+    let problem = job.with(json!({"threads": 4})).refusal();
+    assert!(problem.contains("data.owner: has 3 rows for 4 threads"), "{problem}");
 }
 
 #[test]
