@@ -251,8 +251,10 @@ def test_request_phases_overlap_the_steps(measured: Tally) -> None:
     assert not any(step.failures for step in steps.values())
     assert steps["request"].count == steps["clear"].count + steps["secret"].count
     assert abs(steps["handshake"].count - steps["secret"].count) <= LANES
-    assert 0 < steps["handshake"].clocks["service"].sum < steps["connect"].clocks["service"].sum
-    assert 0 < steps["first byte"].clocks["service"].sum < steps["request"].clocks["service"].sum
+    for phase, step in (("handshake", "connect"), ("first byte", "request")):
+        took = steps[phase].clocks["service"]
+        # At the drains, a lane may have ended a phase whose step has not ended.
+        assert 0 < took.sum < steps[step].clocks["service"].sum + LANES * took.max
     assert all(
         steps[phase].counters["bytes_in"] == steps[phase].counters["bytes_out"] == 0
         for phase in PHASES

@@ -432,7 +432,10 @@ def test_scenario_file_may_have_the_name_of_its_operation(place: Place) -> None:
     # Operations under way at the window's edges are at most as many as users.
     assert point["operations"] == pytest.approx(counted["count"], abs=2)
     (point,) = place.run(*WHERE, *NO_PAUSE, "--rate", "200", file="search.toml").objects
-    assert point["ops_per_s"] == pytest.approx(200, rel=0.3)
+    # On a busy machine, operations that were due before the window end within it.
+    waiting = [sum(point[edge].values()) for edge in ("queue_start", "queue_end")]
+    arrivals = point["operations"] - waiting[0] + waiting[1]
+    assert arrivals / point["resources"]["seconds"] == pytest.approx(200, rel=0.3)
 
 
 READER: dict[str, Any] = {"admin_dn": "cn=reader", "admin_password": "secret"}
