@@ -172,7 +172,7 @@ fn a_connection_beyond_a_limit_gets_a_notice() {
         }
         drop(inside.pop());
         // The slot becomes free once the server has read the end of the connection.
-        assert!(eventually(|| admits(&directory)), "{limit}: a free slot is given to nobody");
+        assert!(eventually(|| admits(&directory)), "{limit}: no client gets a free slot");
     }
 }
 
